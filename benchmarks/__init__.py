@@ -1,0 +1,1 @@
+"""Ours, the same by hand, and the peer (tensordict), side by side: `python -m benchmarks`."""

@@ -1,0 +1,64 @@
+"""The same containers in our library and in the peer, where that is installed."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import tensorclass
+
+from .by_hand import Leaves
+
+
+class Ours(tensorclass.TensorClass):
+    """Six plain leaves; the peer knows no shape annotations, so neither does this class."""
+
+    pos: Tensor
+    vel: Tensor
+    force: Tensor
+    mass: Tensor
+    charge: Tensor
+    label: Tensor
+
+
+@dataclass(frozen=True)
+class Library:
+    """What the rows call; both libraries answer to the same names, so that `Any` stands for either."""
+
+    particles: Any
+    tensordict: Any
+
+
+def ours() -> Library:
+    return Library(Ours, tensorclass.TensorDict)
+
+
+def peer() -> Library | None:
+    """The peer with a class like ours, or None where it is not installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = importlib.import_module("tensordict")
+    except ImportError:
+        return None
+    body = {"__annotations__": dict.fromkeys(Ours.__annotations__, Tensor), "__module__": __name__}
+    particles = type(module.TensorClass)("Peer", (module.TensorClass,), body)
+    return Library(particles, module.TensorDict)
+
+
+def leaves(batch: Sequence[int]) -> Leaves:
+    """Small leaves: what is timed is the library, not the arithmetic."""
+    return {
+        "pos": torch.rand(*batch, 3),
+        "vel": torch.rand(*batch, 3),
+        "force": torch.rand(*batch, 3),
+        "mass": torch.rand(*batch),
+        "charge": torch.rand(*batch),
+        "label": torch.zeros(batch, dtype=torch.long),
+    }
