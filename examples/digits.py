@@ -1,4 +1,4 @@
-"""Handwritten digits, typed from the data set to the score: load, shuffle, split, train, and count what came out right."""
+"""Handwritten digits, typed from the data set to the score: load, shuffle, split, train, count what came out right."""
 
 from __future__ import annotations
 
