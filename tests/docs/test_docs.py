@@ -1,7 +1,6 @@
 """Every Python block of the README and of the documentation runs, prints what it says, and type-checks."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast
