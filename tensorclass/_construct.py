@@ -1,0 +1,218 @@
+"""Making and changing an instance of a typed class: the whole check, with the sentence when something does not fit."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Size, Tensor
+
+from ._data import unwrapped
+from ._door import take
+from ._fields import Field
+from ._rules import annotations, errors
+from ._rules.annotations import Bindings
+from ._tree.contract import as_size, check_tensor, full_device, moved, rebatched
+from ._tree.node import Node
+
+if TYPE_CHECKING:
+    from ._tensorclass import TensorClass
+
+
+class NoSuchArgument(errors.UnknownField, TypeError):
+    """A constructor argument that is no field."""
+
+
+class FieldUnset(errors.RuleError, AttributeError, KeyError):
+    """A field that nothing has been written to yet."""
+
+
+class Frozen(errors.Locked, dataclasses.FrozenInstanceError):
+    """A write to an instance of a frozen class."""
+
+
+def unknown_arguments(cls: type[TensorClass], unknown: Mapping[str, Any]) -> Exception:
+    """The error for arguments that are no fields."""
+    return NoSuchArgument(errors.no_field(cls.__name__, next(iter(unknown)), cls._declared))
+
+
+def no_field(node: TensorClass, name: str) -> Exception:
+    """The error for a key that an instance does not have."""
+    declared = type(node)._declared
+    if name in declared:
+        return FieldUnset(f"field {name!r} of {type(node).__name__} is not set yet")
+    return errors.UnknownField(errors.no_field(type(node).__name__, name, declared))
+
+
+def no_attribute(node: TensorClass, name: str) -> Exception:
+    """The error for an attribute that an instance does not have."""
+    if name.startswith("__"):
+        return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
+    if name not in type(node)._declared and any(name in owner.__dict__ for owner in type(node).__mro__):
+        # A property that failed with an AttributeError of its own: that one is what the user must see.
+        try:
+            object.__getattribute__(node, name)
+        except AttributeError as problem:
+            return problem
+    return no_field(node, name)
+
+
+def write(node: TensorClass, name: str, value: Any) -> None:
+    """`node.name = value`, where it is not the simple case."""
+    cls = type(node)
+    if name in cls._declared:
+        cls._check_open(node, f"set {name!r}")
+        node.__dict__[name] = admitted(node, name, value)
+        return
+    for owner in cls.__mro__:
+        if name in owner.__dict__:
+            if hasattr(type(owner.__dict__[name]), "__set__"):
+                object.__setattr__(node, name, value)
+                return
+            break
+    if name.startswith("__"):
+        raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
+    raise errors.UnknownField(errors.no_field_to_set(cls.__name__, name, cls._declared))
+
+
+def resize(node: TensorClass, batch: Size) -> None:
+    """Set the batch size, where the fields with *batch have it."""
+    for name, dims, shape in _ballots(type(node)._declared, node.__dict__):
+        wrong = annotations.check(name, dims, shape, {}, tuple(batch), node=isinstance(node.__dict__[name], Node))
+        if wrong is not None:
+            raise errors.ShapeError(wrong)
+    _BATCH_SIZE.__set__(node, batch)
+
+
+def set_up(node: TensorClass, values: Mapping[str, Any], batch_size: Any, device: Any, names: Any) -> None:
+    """Check what the constructor was given and store it."""
+    declared = type(node)._declared
+    device = full_device(device)
+    taken = {name: _taken(node, declared[name], value, device) for name, value in values.items()}
+    batch = _voted(declared, taken) if batch_size is None else as_size(batch_size)
+    fields = fitted(node, taken, batch, device, {})
+    node.__dict__.update({name: fields[name] for name in values})
+    object.__setattr__(node, "_batch", batch)
+    object.__setattr__(node, "_device", device)
+    object.__setattr__(node, "_names", None)
+    object.__setattr__(node, "_locked", False)
+    object.__setattr__(node, "_leaves", None)
+    object.__setattr__(node, "_cache", None)
+    if names is not None:
+        type(node).names.__set__(node, names)
+
+
+def _taken(node: TensorClass, at: Field, value: Any, device: torch.device | None) -> Any:
+    return take(type(node).__name__, at, unwrapped(value), type(node)._options, device)
+
+
+def _voted(declared: Mapping[str, Field], taken: Mapping[str, Any]) -> Size:
+    batch, wrong = annotations.vote(_ballots(declared, taken))
+    if wrong is not None:
+        raise errors.ShapeError(wrong)
+    return Size(batch)
+
+
+def _ballots(declared: Mapping[str, Field], taken: Mapping[str, Any]) -> Iterable[tuple[str, Any, Any]]:
+    for name, value in taken.items():
+        dims = declared[name].dims_of(value)
+        if dims is not None and dims.has_batch:
+            yield name, dims, tuple(value._batch if isinstance(value, Node) else value.shape)
+
+
+def fitted(
+    node: TensorClass,
+    taken: Mapping[str, Any],
+    batch: Size,
+    device: torch.device | None,
+    bindings: Bindings,
+) -> dict[str, Any]:
+    """Values on the device, checked against the batch size and their annotations; binds the names of dims."""
+    declared = type(node)._declared
+    fields = {}
+    for name, value in taken.items():
+        if isinstance(value, (Tensor, Node)):
+            value = moved(value, device)
+            if isinstance(value, Node):
+                value = rebatched(name, value, batch)
+        fields[name] = value
+    # Annotations such as n+1 come last, when the others have bound n.
+    for sums in (False, True):
+        for name, value in fields.items():
+            dims = declared[name].dims_of(value)
+            if (dims is not None and dims.has_sums) is sums:
+                check_fits(name, value, dims, batch, bindings)
+    return fields
+
+
+def check_fits(name: str, value: Any, dims: annotations.Dims | None, batch: Size, bindings: Bindings) -> None:
+    """Refuse a value that does not fit the batch size or the dim string."""
+    if isinstance(value, Tensor):
+        if value.is_nested:
+            check_tensor(name, value, batch)
+            return
+        shape, is_node = tuple(value.shape), False
+    elif isinstance(value, Node):
+        shape, is_node = tuple(value._batch), True
+    else:
+        return
+    wrong = annotations.check(name, dims, shape, bindings, tuple(batch), node=is_node)
+    if wrong is not None:
+        raise errors.ShapeError(wrong)
+
+
+def admitted(node: TensorClass, name: str, value: Any) -> Any:
+    """What is stored for a value that is written to a field."""
+    declared = type(node)._declared
+    if name not in declared:
+        raise errors.UnknownField(errors.no_field_to_set(type(node).__name__, name, declared))
+    at = declared[name]
+    value = _taken(node, at, value, node._device)
+    dims = at.dims_of(value)
+    before = node.__dict__.get(name)
+    if dims is not None and not dims.has_batch and _same_shape(before, value):
+        # No *batch: the annotation is about the shape at construction, and an op may have changed it since.
+        dims = None
+    bindings = names_bound(node, (name,), dims.names) if dims is not None and dims.names else {}
+    value = moved(value, node._device)
+    if isinstance(value, Node):
+        value = rebatched(name, value, node._batch)
+    check_fits(name, value, dims, node._batch, bindings)
+    return value
+
+
+def _same_shape(before: Any, value: Any) -> bool:
+    return isinstance(before, Tensor) and isinstance(value, Tensor) and before.shape == value.shape
+
+
+def names_bound(node: TensorClass, but: Iterable[str], names: frozenset[str]) -> Bindings:
+    """What the names of dims stand for in an instance, going by the fields that are not about to change."""
+    bindings: Bindings = {"*batch": tuple(node._batch)}
+    changing = set(but)
+    for name, at in type(node)._declared.items():
+        value = node.__dict__.get(name)
+        dims = None if name in changing else at.dims_of(value)
+        if dims is None or not (dims.names & names) or (isinstance(value, Tensor) and value.is_nested):
+            continue
+        tried = dict(bindings)
+        # A field whose shape an op has changed says nothing.
+        if annotations.match(dims, tuple(value._batch if isinstance(value, Node) else value.shape), tried) is None:
+            bindings = tried
+    return bindings
+
+
+def changed(node: TensorClass, values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of an instance with some of them replaced, checked together."""
+    declared = type(node)._declared
+    for name in values:
+        if name not in declared:
+            raise NoSuchArgument(errors.no_field(type(node).__name__, name, declared))
+    taken = {name: _taken(node, declared[name], value, node._device) for name, value in values.items()}
+    shared: frozenset[str] = frozenset()
+    for name, value in taken.items():
+        dims = declared[name].dims_of(value)
+        shared |= dims.names if dims is not None else frozenset()
+    bindings = names_bound(node, values, shared) if shared else {}
+    return {**node.__dict__, **fitted(node, taken, node._batch, node._device, bindings)}

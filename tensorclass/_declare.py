@@ -1,0 +1,215 @@
+"""From a class body to a typed class: fields, options, what is refused, and the generated __init__."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ._accessors import compiled, write_init
+from ._fields import Options, read_all
+from ._resolve import Scope, by_owner
+from ._rules import errors
+from ._rules.reserved import RESERVED
+
+if TYPE_CHECKING:
+    from ._tensorclass import TensorClass
+
+OPTIONS = tuple(one.name for one in dataclasses.fields(Options))
+DOORS = ("batch_size", "device", "names")
+
+
+class BadField(errors.RuleError, TypeError):
+    """A field that a class cannot declare."""
+
+
+class Unset:
+    """Stands in a class for a field that shadows a property, so that the value in the instance is found first."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            raise AttributeError(f"{self.name!r} is a field; read it on an instance")
+        return instance.__getattr__(self.name)
+
+
+def options_of(bases: tuple[type, ...], given: Mapping[str, bool | None], bracketed: tuple[str, ...]) -> Options:
+    """The options of a class: those of its bases, then those in brackets, then those given as keywords."""
+    chosen: dict[str, bool] = {}
+    for base in reversed(bases):
+        inherited = getattr(base, "_options", None)
+        if inherited is not None:
+            chosen.update({name: True for name in OPTIONS if getattr(inherited, name)})
+    chosen.update(dict.fromkeys(bracketed, True))
+    chosen.update({name: value for name, value in given.items() if value is not None})
+    return Options(**chosen)
+
+
+def declare(cls: type[TensorClass], kw_only: bool, around: Mapping[str, Any]) -> None:
+    """Make the fields of a new class known, and write its __init__ unless the body has one."""
+    own = list(inspect.get_annotations(cls))
+    _refuse_names(cls, own)
+    _as_dataclass(cls, own, kw_only)
+    columns: dict[str, Any] = cls.__dict__["__dataclass_fields__"]
+    for door in DOORS:
+        columns.pop(door, None) if _is_door(columns.get(door)) else None
+    kinds = {name: one._field_type for name, one in columns.items()}
+    fields = [name for name, kind in kinds.items() if kind is dataclasses._FIELD]  # type: ignore[attr-defined]
+    for name in fields:
+        _strip_default(cls, name)
+    cls._columns = [columns[name] for name, kind in kinds.items() if kind is not dataclasses._FIELD_CLASSVAR]  # type: ignore[attr-defined]
+    cls._annotated = {name: _owner(cls, name) for name in fields}
+    _refuse_order(cls)
+    for door in DOORS:
+        if door not in columns:
+            columns[door] = _door(door)
+    cls._pending = ()
+    finish(cls, around)
+
+
+def finish(cls: type[TensorClass], around: Mapping[str, Any] | None = None) -> None:
+    """Resolve the annotations; those that name something not there yet are tried again at first construction."""
+    bound = by_owner(cls, {})
+    scopes = {owner: Scope(owner, around) for owner in set(cls._annotated.values())}
+    declared, unresolved = read_all(cls._annotated, scopes, bound)
+    cls._declared = declared
+    cls._pending = tuple(unresolved) if around is not None else ()
+    _refuse_data(cls)
+    init = _stub(cls) if cls._pending else write_init(cls, cls._columns, declared, cls._options)
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    init.__module__ = cls.__module__
+    if not cls._pending:
+        init.__signature__ = _signature(cls, init)
+    cls._simple = {name: one.simple for name, one in declared.items() if one.simple is not None}
+    cls._init_fields = init
+    if not cls._own_init:
+        cls.__init__ = init  # type: ignore[method-assign]
+
+
+def _stub(cls: type[TensorClass]) -> Any:
+    source = (
+        "def __init__(self, *args, **kwargs):\n"
+        "    _t_finish(_t_class)\n"
+        "    _t_class._init_fields(self, *args, **kwargs)\n"
+    )
+    return compiled(source, {"_t_finish": finish_late, "_t_class": cls}, f"{cls.__qualname__}.__init__, first call")
+
+
+def finish_late(cls: type[TensorClass]) -> None:
+    """Resolve at first construction what class creation could not."""
+    if cls._pending:
+        finish(cls)
+
+
+# To the compiler this is a constant: it runs once, while tracing, and leaves nothing in the graph.
+finish_late._dynamo_marked_constant = True  # type: ignore[attr-defined]
+
+
+def _refuse_names(cls: type[TensorClass], own: list[str]) -> None:
+    for name in own:
+        if name == "batch_size" or name in _PRIVATE:
+            raise BadField(f"field {name!r} of {cls.__name__}: the name is taken by the library; rename it")
+        if name in RESERVED and not cls._options.shadow:
+            raise BadField(
+                f"field {name!r} of {cls.__name__} would hide TensorClass.{name}; rename it, or pass shadow=True"
+            )
+
+
+_PRIVATE = frozenset(
+    "_fields _batch _device _names _locked _leaves _cache _declared _options _columns _annotated _pending _simple "
+    "_init_fields _own_init _rebuild _like _bare _missing _check_open _validate _put".split()
+)
+
+
+def _as_dataclass(cls: type[TensorClass], own: list[str], kw_only: bool) -> None:
+    """Let dataclasses read the body: order, defaults, InitVar, KW_ONLY, ClassVar, and its own mistakes."""
+    for name in own:
+        # Without this, what a field shadows (a method, a property) would count as its default.
+        if name not in cls.__dict__ and hasattr(cls, name):
+            setattr(cls, name, dataclasses.field())
+    documented = cls.__doc__
+    cls.__doc__ = documented or "."  # dataclass would spend time on a signature
+    dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
+    cls.__doc__ = documented
+
+
+def _strip_default(cls: type, name: str) -> None:
+    if name in cls.__dict__:
+        delattr(cls, name)
+    hidden = inspect.getattr_static(cls, name, None)
+    if hasattr(type(hidden), "__set__"):
+        setattr(cls, name, Unset(name))
+
+
+def _owner(cls: type, name: str) -> type:
+    return next(owner for owner in cls.__mro__ if name in owner.__dict__.get("__annotations__", ()))
+
+
+def _refuse_order(cls: type[TensorClass]) -> None:
+    seen = None
+    for one in cls._columns:
+        if not one.init or one.kw_only is True:
+            continue
+        if one.default is not dataclasses.MISSING or one.default_factory is not dataclasses.MISSING:
+            seen = one.name
+        elif seen is not None:
+            raise BadField(
+                f"field {one.name!r} of {cls.__name__} has no default but follows {seen!r}, which has one; "
+                "give it a default, or pass kw_only=True"
+            )
+
+
+def _refuse_data(cls: type[TensorClass]) -> None:
+    for at in cls._declared.values() if cls._options.tensor_only else ():
+        if at.data:
+            raise BadField(
+                f"field {at.name!r} of {cls.__name__} is declared {at.words}; "
+                "with tensor_only a field holds tensors or containers"
+            )
+
+
+def _door(name: str) -> Any:
+    # dataclasses.replace reads an InitVar with a default off the instance and passes it on: so the batch size is kept.
+    column: Any = dataclasses.field(default=None, kw_only=True)
+    column.name, column.type = name, Any
+    column._field_type = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]  # There is no public name.
+    column.metadata = _DOOR
+    return column
+
+
+_DOOR: Any = {"tensorclass": "an argument of the constructor, not a field"}
+
+
+def _is_door(column: Any) -> bool:
+    return column is not None and column.metadata is _DOOR
+
+
+def _signature(cls: type, init: Any) -> inspect.Signature:
+    signature = inspect.signature(init)
+    known = {name: owner.__dict__["__annotations__"].get(name) for name, owner in _annotations(cls).items()}
+    shown = [
+        one.replace(annotation=known.get(name, inspect.Parameter.empty))
+        for name, one in signature.parameters.items()
+        if name != "_t_unknown"
+    ]
+    return signature.replace(parameters=shown, return_annotation=None)
+
+
+def _annotations(cls: type) -> dict[str, type]:
+    return {name: owner for owner in reversed(cls.__mro__) for name in owner.__dict__.get("__annotations__", ())}
+
+
+def running(module: str) -> dict[str, Any]:
+    """The variables of the functions that are running in a module, where a class is being made there."""
+    found: list[dict[str, Any]] = []
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__") != module:
+        frame = frame.f_back  # type: ignore[assignment]  # None ends the loop.
+    while frame is not None and frame.f_globals.get("__name__") == module and frame.f_locals is not frame.f_globals:
+        found.append(frame.f_locals)
+        frame = frame.f_back  # type: ignore[assignment]  # None ends the loop.
+    return {name: value for place in reversed(found) for name, value in place.items()}
