@@ -1,0 +1,62 @@
+"""tensorclass: typed batches of tensors for PyTorch, checked by mypy before they run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import envs as envs
+    from . import nn as nn
+    from ._data import MetaData as MetaData
+    from ._data import NonTensorData as NonTensorData
+    from ._data import NonTensorStack as NonTensorStack
+    from ._data import is_non_tensor as is_non_tensor
+    from ._keys import NestedKey as NestedKey
+    from ._settings import set_list_to_stack as set_list_to_stack
+    from ._tensorclass import TensorClass as TensorClass
+    from ._tensorclass import field as field
+    from ._tensorclass import tensorclass as tensorclass
+    from ._tensordict import TensorDict as TensorDict
+    from ._tensordict import TensorDictBase as TensorDictBase
+    from ._tools import assert_allclose_td as assert_allclose_td
+    from ._tools import assert_close as assert_close
+    from ._tools import cat as cat
+    from ._tools import expand_as_right as expand_as_right
+    from ._tools import from_dict as from_dict
+    from ._tools import is_tensor_collection as is_tensor_collection
+    from ._tools import is_tensorclass as is_tensorclass
+    from ._tools import pad as pad
+    from ._tools import reveal_batch as reveal_batch
+    from ._tools import stack as stack
+    from ._tools import unravel_key as unravel_key
+    from ._tools import unravel_key_list as unravel_key_list
+    from ._tools import where as where
+else:
+    import importlib
+
+    _HOME = {
+        "_data": ("MetaData", "NonTensorData", "NonTensorStack", "is_non_tensor"),
+        "_keys": ("NestedKey",),
+        "_settings": ("set_list_to_stack",),
+        "_tensorclass": ("TensorClass", "field", "tensorclass"),
+        "_tensordict": ("TensorDict", "TensorDictBase"),
+        "_tools": (
+            "assert_allclose_td", "assert_close", "cat", "expand_as_right", "from_dict", "is_tensor_collection",
+            "is_tensorclass", "pad", "reveal_batch", "stack", "unravel_key", "unravel_key_list", "where",
+        ),
+    }  # fmt: skip
+    _MODULES = {name: module for module, names in _HOME.items() for name in names}
+    __all__ = sorted(_MODULES)
+
+    def __getattr__(name):
+        if name in _MODULES:
+            value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
+        elif name in ("nn", "envs", "errors"):
+            value = importlib.import_module(f".{name}" if name != "errors" else "._rules.errors", __name__)
+        else:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        globals()[name] = value
+        return value
+
+    def __dir__():
+        return sorted({*globals(), *_MODULES, "nn"})

@@ -1,0 +1,440 @@
+"""Device, dtype, memory and autograd: the same call on every tensor of a container."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from typing_extensions import Self
+
+from ._rules import errors
+from ._rules.keys import unravel
+from ._tree import walk
+from ._tree.contract import as_size, full_device
+from ._tree.join import right
+from ._tree.node import Node, is_tree
+
+_bool, _int, _float = bool, int, float  # The class below has methods with these names.
+
+
+class CastMethods(Node):
+    """Move, cast, copy and detach every tensor."""
+
+    __slots__ = ()
+
+    def to(
+        self,
+        *args: Any,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        non_blocking: bool = False,
+        copy: bool = False,
+        batch_size: Any = None,
+        cast_filter: Callable[[Any, Tensor], bool] | None = None,
+        **options: Any,
+    ) -> Self:
+        """Move to a device and cast to a dtype, as torch.Tensor.to does.
+
+        >>> td = TensorDict(p=torch.zeros(2), i=torch.arange(2))
+        >>> td.to(torch.float64, cast_filter=lambda key, value: value.is_floating_point())["i"].dtype
+        torch.int64
+
+        cast_filter(key, tensor): which tensors the dtype is for. A tensor or container as argument gives both.
+        """
+        device, dtype = _targets(args, device, dtype)
+        target = full_device(device)
+        same_place = target is None or target == self._device
+        if same_place and dtype is None and not copy and batch_size is None:
+            return self
+        out = self
+        if target is not None or dtype is not None or copy:
+            out = _moved(self, target, dtype, non_blocking, copy, cast_filter, ())
+        if batch_size is not None:
+            out = type(out).copy(out)
+            out.batch_size = batch_size  # type: ignore[attr-defined]
+        return out
+
+    def cpu(self) -> Self:
+        """On the CPU."""
+        return type(self).to(self, "cpu")
+
+    def cuda(self, device: int | torch.device | None = None, non_blocking: bool = False) -> Self:
+        """On a CUDA device."""
+        target = torch.device("cuda", device) if isinstance(device, int) else device or "cuda"
+        return type(self).to(self, target, non_blocking=non_blocking)
+
+    def float(self) -> Self:
+        """Every tensor as float32."""
+        return _cast(self, torch.float32)
+
+    def double(self) -> Self:
+        """Every tensor as float64."""
+        return _cast(self, torch.float64)
+
+    def half(self) -> Self:
+        """Every tensor as float16."""
+        return _cast(self, torch.float16)
+
+    def bfloat16(self) -> Self:
+        """Every tensor as bfloat16."""
+        return _cast(self, torch.bfloat16)
+
+    def int(self) -> Self:
+        """Every tensor as int32."""
+        return _cast(self, torch.int32)
+
+    def long(self) -> Self:
+        """Every tensor as int64."""
+        return _cast(self, torch.int64)
+
+    def short(self) -> Self:
+        """Every tensor as int16."""
+        return _cast(self, torch.int16)
+
+    def bool(self) -> Self:
+        """Every tensor as bool."""
+        return _cast(self, torch.bool)
+
+    def type(self, dtype: torch.dtype) -> Self:
+        """Every tensor cast to a dtype."""
+        return _cast(self, dtype)
+
+    @property
+    def dtype(self) -> torch.dtype | None:
+        """The dtype that all tensors share, or None."""
+        kinds = {leaf.dtype for leaf in walk.gather(self, [])}
+        return kinds.pop() if len(kinds) == 1 else None
+
+    # ---- copies -------------------------------------------------------------------------------------------------
+
+    def clone(self, recurse: _bool = True, **options: Any) -> Self:
+        """A copy with tensors of its own; with recurse=False the tensors are shared.
+
+        >>> td = TensorDict(a=torch.zeros(3))
+        >>> td.clone()["a"] is td["a"]
+        False
+        """
+        return _cloned(self, options) if recurse else copied(self)
+
+    def copy(self) -> Self:
+        """A container with the same tensors: new nodes, shared leaves."""
+        return copied(self)
+
+    def __copy__(self) -> Self:
+        return copied(self)
+
+    def contiguous(self) -> Self:
+        """Every tensor contiguous."""
+        return walk.each(self, Tensor.contiguous)
+
+    def is_contiguous(self) -> _bool:
+        """Whether every tensor is contiguous."""
+        return all([leaf.is_contiguous() for leaf in walk.gather(self, [])])
+
+    def copy_(self, source: Any, non_blocking: _bool = False) -> Self:
+        """Copy the tensors of another container with the same keys into these, in place."""
+        if not isinstance(source, Node):
+            raise errors.KindError("copy_: the source is no container")
+        mine, theirs = walk.gather(self, []), walk.match("copy_", self, source, [])
+        for leaf, new in zip(mine, theirs):
+            if torch.broadcast_shapes(leaf.shape, new.shape) != leaf.shape:
+                raise errors.ShapeError(f"copy_: shape {list(new.shape)} does not fit in {list(leaf.shape)}")
+        for leaf, new in zip(mine, theirs):
+            leaf.copy_(new, non_blocking=non_blocking)
+        return self
+
+    def pin_memory(self, **options: Any) -> Self:
+        """Every tensor in pinned memory, where there is a device to pin for."""
+        return walk.each(self, Tensor.pin_memory) if torch.cuda.is_available() else self
+
+    def is_pinned(self) -> _bool:
+        """Whether every tensor is in pinned memory."""
+        return all([leaf.is_pinned() for leaf in walk.gather(self, [])])
+
+    def share_memory_(self) -> Self:
+        """Every tensor in shared memory, in place; the container is locked."""
+        for leaf in walk.gather(self, []):
+            leaf.share_memory_()
+        return type(self).lock_(self)  # type: ignore[attr-defined,no-any-return]
+
+    def is_shared(self) -> _bool:
+        """Whether every tensor is in shared memory."""
+        leaves = walk.gather(self, [])
+        return len(leaves) > 0 and all([leaf.is_shared() for leaf in leaves])
+
+    def is_memmap(self) -> _bool:
+        """Whether the entries are memory maps."""
+        return False
+
+    # ---- autograd -----------------------------------------------------------------------------------------------
+
+    def detach(self) -> Self:
+        """Every tensor detached from the graph; memory is shared."""
+        return walk.each(self, Tensor.detach)
+
+    def detach_(self) -> Self:
+        """Every tensor detached, in place."""
+        for leaf in walk.gather(self, []):
+            leaf.detach_()
+        return self
+
+    @property
+    def data(self) -> Self:
+        """Every tensor's .data."""
+        return walk.each(self, lambda leaf: leaf.data)
+
+    @property
+    def grad(self) -> Self:
+        """The gradients; entries without one are left out."""
+        fields: dict[str, Any] = {}
+        for key, value in self._fields.items():
+            new = value.grad if isinstance(value, Tensor) or is_tree(value) else value
+            if new is not None or not isinstance(value, Tensor):
+                fields[key] = new
+        return self._bare(fields, self._batch, self._names)  # type: ignore[return-value]
+
+    @property
+    def requires_grad(self) -> _bool:
+        """Whether any tensor requires a gradient."""
+        return any([leaf.requires_grad for leaf in walk.gather(self, [])])
+
+    def requires_grad_(self, requires_grad: _bool = True) -> Self:
+        """Have every floating tensor require a gradient, in place."""
+        for leaf in walk.gather(self, []):
+            if leaf.is_floating_point() or leaf.is_complex():
+                leaf.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none: _bool = True) -> Self:
+        """Forget the gradients."""
+        for leaf in walk.gather(self, []):
+            if leaf.grad is not None:
+                if set_to_none:
+                    leaf.grad = None
+                else:
+                    leaf.grad.zero_()
+        return self
+
+    # ---- apply --------------------------------------------------------------------------------------------------
+
+    def apply(
+        self,
+        fn: Callable[..., Any],
+        *others: Any,
+        batch_size: Any = None,
+        inplace: _bool = False,
+        default: Any = ...,
+        filter_empty: _bool | None = None,
+        **options: Any,
+    ) -> Self:
+        """Call a function on every tensor (with those of other containers under the same key) and keep the results.
+
+        >>> TensorDict(a=torch.zeros(3), batch_size=[3]).apply(lambda a: a + 1)["a"]
+        tensor([1., 1., 1.])
+
+        batch_size: that of the result, where the function changes it. A None from the function leaves the key out.
+        """
+        return _applied(self, lambda at, *v: fn(*v), others, batch_size, inplace, default, ())
+
+    def named_apply(
+        self,
+        fn: Callable[..., Any],
+        *others: Any,
+        nested_keys: _bool = False,
+        batch_size: Any = None,
+        inplace: _bool = False,
+        default: Any = ...,
+        filter_empty: _bool | None = None,
+        **options: Any,
+    ) -> Self:
+        """Like apply, with the key as first argument: its last part, or (nested_keys) the whole of it."""
+
+        def call(at: tuple[str, ...], *values: Any) -> Any:
+            return fn(unravel(at) if nested_keys else at[-1], *values)
+
+        return _applied(self, call, others, batch_size, inplace, default, ())
+
+    def apply_(self, fn: Callable[..., Any], *others: Any, **options: Any) -> Self:
+        """Like apply, and the results are copied into the tensors."""
+        return type(self).apply(self, fn, *others, inplace=True, **options)
+
+    def zero_(self) -> Self:
+        """Fill every tensor with 0, in place."""
+        for leaf in walk.gather(self, []):
+            leaf.zero_()
+        return self
+
+    def masked_fill(self, mask: Tensor, value: Any) -> Self:
+        """A copy with a number in the rows where a batch-shaped mask is true."""
+        return type(self).masked_fill_(_cloned(self, {}), mask, value)
+
+    def masked_fill_(self, mask: Tensor, value: Any) -> Self:
+        """A number in the rows where a batch-shaped mask is true, in place."""
+        type(self).__setitem__(self, mask, value)  # type: ignore[attr-defined]
+        return self
+
+    def clamp(self, min: Any = None, max: Any = None) -> Self:
+        """Every element held between min and max."""
+        return walk.each(self, lambda leaf: leaf.clamp(min, max))
+
+    def clamp_(self, min: Any = None, max: Any = None) -> Self:
+        """Every element held between min and max, in place."""
+        for leaf in walk.gather(self, []):
+            leaf.clamp_(min, max)
+        return self
+
+    def lerp(self, end: Any, weight: Any) -> Self:
+        """self + weight * (end - self), leaf by leaf; the weight is a number, a tensor or a container."""
+        return _ternary("lerp", torch.lerp, self, end, weight)
+
+    def addcmul(self, one: Any, two: Any, *, value: _float = 1) -> Self:
+        """self + value * one * two, leaf by leaf."""
+        return _ternary("addcmul", lambda a, b, c: torch.addcmul(a, b, c, value=value), self, one, two)
+
+    def addcdiv(self, one: Any, two: Any, *, value: _float = 1) -> Self:
+        """self + value * one / two, leaf by leaf."""
+        return _ternary("addcdiv", lambda a, b, c: torch.addcdiv(a, b, c, value=value), self, one, two)
+
+    def numel(self) -> _int:
+        """The number of rows: the product of the batch size."""
+        return self._batch.numel()
+
+    def bytes(self) -> _int:
+        """The memory that the tensors take, in bytes."""
+        return sum(leaf.numel() * leaf.element_size() for leaf in walk.gather(self, []))
+
+    def param_count(self) -> _int:
+        """The number of elements of all tensors."""
+        return sum(leaf.numel() for leaf in walk.gather(self, []))
+
+
+def _targets(args: tuple[Any, ...], device: Any, dtype: Any) -> tuple[Any, Any]:
+    for arg in args:
+        if isinstance(arg, torch.dtype):
+            dtype = arg
+        elif isinstance(arg, Tensor):
+            device, dtype = arg.device, arg.dtype
+        elif isinstance(arg, Node):
+            device = arg._device
+        elif isinstance(arg, bool):
+            continue  # non_blocking or copy, given by place as for a tensor.
+        elif arg is not None:
+            device = arg
+    return device, dtype
+
+
+def _moved(
+    node: Any,
+    device: torch.device | None,
+    dtype: torch.dtype | None,
+    non_blocking: bool,
+    copy: bool,
+    cast_filter: Callable[[Any, Tensor], bool] | None,
+    at: tuple[str, ...],
+) -> Any:
+    fields: dict[str, Any] = {}
+    for key, value in node._fields.items():
+        here = (*at, key)
+        if isinstance(value, Tensor):
+            cast = dtype if cast_filter is None or cast_filter(unravel(here), value) else None
+            fields[key] = value.to(device=device, dtype=cast, non_blocking=non_blocking, copy=copy)
+        elif is_tree(value):
+            fields[key] = _moved(value, device, dtype, non_blocking, copy, cast_filter, here)
+        else:
+            fields[key] = value
+    out = node._like(fields)
+    if device is not None:
+        object.__setattr__(out, "_device", device)
+    return out
+
+
+def _cast(node: Any, dtype: torch.dtype) -> Any:
+    return walk.each(node, lambda leaf: leaf.to(dtype))
+
+
+def _cloned(node: Any, options: dict[str, Any]) -> Any:
+    return node._like(
+        {
+            key: value.clone(**options)
+            if isinstance(value, Tensor)
+            else type(value).clone(value, **options)  # type: ignore[attr-defined]
+            if isinstance(value, Node)
+            else value
+            for key, value in node._fields.items()
+        }
+    )
+
+
+def copied(node: Any) -> Any:
+    """New nodes, shared leaves."""
+    return node._like({key: copied(value) if is_tree(value) else value for key, value in node._fields.items()})
+
+
+def _applied(
+    node: Any,
+    call: Callable[..., Any],
+    others: tuple[Any, ...],
+    batch_size: Any,
+    inplace: bool,
+    default: Any,
+    at: tuple[str, ...],
+) -> Any:
+    fields: dict[str, Any] = {}
+    for key, value in node._fields.items():
+        here = (*at, key)
+        if not isinstance(value, Tensor) and not is_tree(value):
+            fields[key] = value
+            continue
+        against = [_other(other, key, here, default) for other in others]
+        if is_tree(value):
+            inner = None if batch_size is None else batch_size
+            new = _applied(value, call, tuple(against), inner, inplace, default, here)
+            if new._fields or not value._fields:
+                fields[key] = new
+            continue
+        new = call(here, value, *against)
+        if inplace and new is not None:
+            value.copy_(new)
+        if new is not None:
+            fields[key] = value if inplace else new
+    if inplace:
+        return node
+    if batch_size is None:
+        out = node._bare(fields, node._batch, node._names)
+        _check_applied(out, node._batch)
+        return out
+    return node._bare(fields, as_size(batch_size))
+
+
+def _check_applied(node: Any, batch: Any) -> None:
+    n = len(batch)
+    for key, value in node._fields.items():
+        if isinstance(value, Tensor) and value.shape[:n] != batch and not value.is_nested:
+            raise errors.ShapeError(
+                errors.batch_mismatch(key, tuple(value.shape), tuple(batch), "apply: the new")
+                + "; batch_size= says another one"
+            )
+
+
+def _other(other: Any, key: str, here: tuple[str, ...], default: Any) -> Any:
+    if other is default or not isinstance(other, Node):
+        return other
+    if key not in other._fields:
+        if default is not ...:
+            return default
+        raise other._missing(unravel(here))
+    return other._fields[key]
+
+
+def _ternary(op: str, call: Callable[..., Tensor], node: Any, one: Any, two: Any) -> Any:
+    mine = walk.gather(node, [])
+    rows = [walk.match(op, node, x, []) if isinstance(x, Node) else _spread(x, mine, node) for x in (one, two)]
+    return walk.refill(node, iter([call(a, b, c) for a, b, c in zip(mine, *rows)]))
+
+
+def _spread(value: Any, leaves: list[Tensor], node: Any) -> list[Any]:
+    if not isinstance(value, Tensor):
+        return [value] * len(leaves)
+    return [right(value, leaf.ndim - len(node._batch)) for leaf in leaves]

@@ -1,0 +1,466 @@
+"""What every container is: entries with a shared batch size, indexed, moved, locked and printed as one."""
+
+from __future__ import annotations
+
+import copy as _copy
+import weakref
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+import torch
+from torch import Size, Tensor
+from typing_extensions import Self
+
+from ._casts import CastMethods
+from ._functions import call_torch
+from ._keys import KeyMethods, NestedKey
+from ._methods.folds import FoldMethods
+from ._methods.moves import MoveMethods
+from ._methods.pointwise import PointwiseMethods
+from ._repr import show
+from ._rules import errors
+from ._rules.along import pieces
+from ._rules.dims import dim_in
+from ._tree import assign, fold, index, join, pair, walk
+from ._tree.contract import as_size, check_node, check_tensor
+from ._tree.node import Names, Node, is_tree, kind
+
+
+class Extremes(NamedTuple):
+    """What min and max give for a dim."""
+
+    values: Any
+    indices: Any
+
+
+class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMethods):
+    """Entries that share leading dims: the base of TensorDict, TensorClass and lazy stacks."""
+
+    __slots__ = ()
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        return call_torch(func, args, kwargs or {})
+
+    # ---- batch size and names -----------------------------------------------------------------------------------
+
+    @property
+    def batch_size(self) -> Size:
+        """The leading dims that all entries share."""
+        return self._batch
+
+    @batch_size.setter
+    def batch_size(self, batch: Sequence[int] | int | None) -> None:
+        self._set_batch(as_size(batch))
+
+    def _set_batch(self, batch: Size) -> None:
+        for key, value in self._fields.items():
+            if isinstance(value, Tensor):
+                check_tensor(key, value, batch)
+            elif is_tree(value) and value._batch[: len(batch)] != batch:
+                value._check_batch(batch, key)  # type: ignore[attr-defined]
+            elif isinstance(value, Node) and not is_tree(value):
+                check_node(key, value, batch)
+        for value in self._fields.values():
+            if is_tree(value) and value._batch[: len(batch)] != batch:
+                value._set_batch(batch)  # type: ignore[attr-defined]
+        if self._names is not None:
+            names = (*self._names, *[None] * len(batch))[: len(batch)]
+            object.__setattr__(self, "_names", names)
+        object.__setattr__(self, "_batch", batch)
+
+    def _check_batch(self, batch: Size, at: str) -> None:
+        for key, value in self._fields.items():
+            if isinstance(value, Tensor):
+                check_tensor((at, key), value, batch)
+            elif is_tree(value):
+                value._check_batch(batch, key)  # type: ignore[attr-defined]
+
+    @property
+    def shape(self) -> Size:
+        """The batch size, under torch's name for it."""
+        return self._batch
+
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+    @overload
+    def size(self, dim: int) -> int: ...
+    def size(self, dim: int | None = None) -> Size | int:
+        """The batch size, or the size of one batch dim."""
+        return self._batch if dim is None else self._batch[dim_in("size", dim, len(self._batch))]
+
+    @property
+    def batch_dims(self) -> int:
+        """The number of batch dims."""
+        return len(self._batch)
+
+    @property
+    def ndim(self) -> int:
+        """The number of batch dims."""
+        return len(self._batch)
+
+    def dim(self) -> int:
+        """The number of batch dims."""
+        return len(self._batch)
+
+    def ndimension(self) -> int:
+        """The number of batch dims."""
+        return len(self._batch)
+
+    @property
+    def device(self) -> torch.device | None:
+        """The device that all entries are held on, or None where each keeps its own."""
+        return self._device
+
+    @property
+    def names(self) -> list[str | None]:
+        """The names of the batch dims, None where a dim has none."""
+        return [None] * len(self._batch) if self._names is None else list(self._names)
+
+    @names.setter
+    def names(self, names: Sequence[str | None] | None) -> None:
+        object.__setattr__(self, "_names", checked_names(names, len(self._batch)))
+
+    def refine_names(self, *names: Any) -> Self:
+        """Name dims that have no name, in place; '...' stands for the dims in between.
+
+        >>> TensorDict(batch_size=[3, 4]).refine_names(..., "time").names
+        [None, 'time']
+        """
+        if Ellipsis in names:
+            at = names.index(Ellipsis)
+            names = (*names[:at], *[None] * (len(self._batch) - len(names) + 1), *names[at + 1 :])
+        ready = checked_names(names, len(self._batch)) or (None,) * len(names)
+        for old, new in zip(self.names, ready):
+            if old is not None and new is not None and old != new:
+                raise errors.StructureError(f"refine_names: dim {old!r} has a name; rename({old}={new!r}) changes it")
+        object.__setattr__(self, "_names", tuple([old if new is None else new for old, new in zip(self.names, ready)]))
+        return self
+
+    def rename(self, *names: str | None, **changes: str) -> Self:
+        """The same container with other dim names."""
+        return type(self).rename_(type(self).copy(self), *names, **changes)
+
+    def rename_(self, *names: str | None, **changes: str) -> Self:
+        """Other dim names, in place: all of them in order, or old=new."""
+        if changes:
+            unknown = [old for old in changes if old not in self.names]
+            if unknown:
+                raise errors.DimError(f"rename: no dim is called {unknown[0]!r}; the names are {self.names}")
+            names = tuple([changes.get(old, old) if old is not None else None for old in self.names])
+        ready = checked_names(None if names == (None,) else names, len(self._batch))
+        object.__setattr__(self, "_names", ready)
+        return self
+
+    def auto_batch_size_(self, batch_dims: int | None = None) -> Self:
+        """Set the batch size to the leading dims that all entries share, at most batch_dims of them."""
+        object.__setattr__(self, "_names", None)
+        self._set_batch(Size(()))
+        self._set_batch(common_batch(self, batch_dims))
+        for value in self._fields.values():
+            if is_tree(value):
+                type(value).auto_batch_size_(value, batch_dims)  # type: ignore[attr-defined]
+        return self
+
+    # ---- index --------------------------------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, index: str) -> Any: ...
+    @overload
+    def __getitem__(self, index: tuple[str, ...]) -> Any: ...
+    @overload
+    def __getitem__(self, index: Any) -> Self: ...
+    def __getitem__(self, index: Any) -> Any:
+        """An entry by key, or rows by index."""
+        if index.__class__ is str:
+            return self._read(index)
+        if index.__class__ is tuple and index and isinstance(index[0], (str, tuple)):
+            return self._read(index)
+        return read(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Put an entry under a key, or write rows."""
+        if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
+            type(self).set(self, index, value)
+        else:
+            assign.write(self, index, value)
+
+    def _read_items(self, items: index.Items, at: Any) -> Any:
+        return index.read_items(self, items, at)
+
+    def _plan_write(self, items: index.Items, value: Any, jobs: assign.Jobs, under: tuple[str, ...]) -> None:
+        assign.plan(self, items, value, jobs, under)
+
+    def __iter__(self) -> Iterator[Self]:
+        """The rows along the first batch dim."""
+        if not self._batch:
+            raise errors.KindError(
+                "a container with batch size [] has no rows to iterate over; .keys() and .items() do"
+            )
+        return iter(type(self).unbind(self, 0))
+
+    def __len__(self) -> int:
+        """The size of the first batch dim; 0 where there is none."""
+        return self._batch[0] if self._batch else 0
+
+    def __bool__(self) -> bool:
+        raise errors.StructureError(
+            "a container has no truth value; (a == b).all() or .any() reduces a comparison, is_empty() asks for entries, "
+            "len() for rows"
+        )
+
+    # ---- extremes, joins ----------------------------------------------------------------------------------------
+
+    def min(self, dim: int | None = None, keepdim: bool = False) -> Any:
+        """The smallest values: of each leaf, or along a batch dim with their indices."""
+        return extremes("min", self, dim, keepdim)
+
+    def max(self, dim: int | None = None, keepdim: bool = False) -> Any:
+        """The largest values: of each leaf, or along a batch dim with their indices."""
+        return extremes("max", self, dim, keepdim)
+
+    def where(self, condition: Tensor, other: Any, *, out: Any = None) -> Self:
+        """Rows of this container where a batch-shaped condition is true, of the other (or a number) elsewhere."""
+        return join_where(condition, self, other)
+
+    def masked_select(self, mask: Tensor) -> Self:
+        """The rows where a batch-shaped mask is true."""
+        return type(self).__getitem__(self, mask)  # type: ignore[no-any-return]  # A mask selects rows.
+
+    def tensor_split(self, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
+        """Cut a batch dim at places, or into so many pieces that differ by 1 at most."""
+        dim = dim_in("tensor_split", dim, len(self._batch))
+        size = self._batch[dim]
+        if isinstance(indices_or_sections, int):
+            step, more = divmod(size, indices_or_sections)
+            sizes = [step + (piece < more) for piece in range(indices_or_sections)]
+        else:
+            cuts = [0, *[min(cut, size) for cut in indices_or_sections], size]
+            sizes = [stop - start for start, stop in zip(cuts, cuts[1:])]
+        return type(self).split(self, pieces("tensor_split", sizes, size, dim), dim)
+
+    def expand_as(self, other: Any) -> Self:
+        """Expanded to the batch size of another container (or the shape of a tensor)."""
+        return type(self).expand(self, *other.shape)
+
+    def view_as(self, other: Any) -> Self:
+        """Viewed with the batch size of another container."""
+        return type(self).view(self, *other.shape)
+
+    def reshape_as(self, other: Any) -> Self:
+        """Reshaped to the batch size of another container."""
+        return type(self).reshape(self, *other.shape)
+
+    _join_rank = 0  # Which class does the join where items differ in kind: the lazy ones.
+
+    def _reflected(self, name: str, other: Any) -> Self:
+        return pair.reflected(name, self, other, getattr(torch, name))
+
+    @classmethod
+    def _join(cls, op: str, items: list[Any], dim: int) -> Any:
+        return join.stack(items, dim) if op == "stack" else join.cat(items, dim)
+
+    @classmethod
+    def _join_plain(cls, op: str, values: list[Any], batches: list[Size], dim: int) -> Any:
+        from ._data import join_values
+
+        return join_values(op, values, batches, dim)
+
+    def _spread_data(self, name: str) -> None:
+        from ._data import NonTensorStack
+
+        value = self._fields[name]
+        self._fields[name] = NonTensorStack.full(value, self._batch)
+
+    # ---- locks --------------------------------------------------------------------------------------------------
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether entries can be added, replaced or deleted; tensors can be written in place all the same."""
+        return bool(self._locked)
+
+    @is_locked.setter
+    def is_locked(self, locked: bool) -> None:
+        if locked:
+            type(self).lock_(self)
+        else:
+            type(self).unlock_(self)
+
+    def lock_(self) -> Self:
+        """Refuse new, replaced and deleted entries, here and below.
+
+        >>> td = TensorDict(a=torch.zeros(3)).lock_()
+        >>> td["b"] = torch.zeros(3)
+        Traceback (most recent call last):
+        tensorclass._rules.errors.Locked: cannot set 'b': the container is locked; call .unlock_() on it first, or ...
+        """
+        if not self._locked:
+            object.__setattr__(self, "_locked", True)
+        root = weakref.ref(self)
+        for value in self._fields.values():
+            if is_tree(value):
+                value._lock_under(root)  # type: ignore[attr-defined]
+        return self
+
+    def _lock_under(self, root: weakref.ref[Any]) -> None:
+        object.__setattr__(self, "_locked", root)
+        for value in self._fields.values():
+            if is_tree(value):
+                value._lock_under(root)  # type: ignore[attr-defined]
+
+    def unlock_(self) -> Self:
+        """Allow all writes again, here and below; refused for a part of something that is locked."""
+        held = self._locked
+        if isinstance(held, weakref.ref):
+            root = held()
+            if root is not None and root is not self and root._locked:
+                raise errors.Locked("cannot unlock a part of a locked container; call .unlock_() on the whole")
+        self._unlock()
+        return self
+
+    def _unlock(self) -> None:
+        object.__setattr__(self, "_locked", False)
+        for value in self._fields.values():
+            if is_tree(value):
+                value._unlock()  # type: ignore[attr-defined]
+
+    def unlocked(self) -> Any:
+        """A with block in which the container is not locked."""
+        return _Relock(self, lock=False)
+
+    # ---- the rest -----------------------------------------------------------------------------------------------
+
+    def replace(self, *args: Any, **changes: Any) -> Self:
+        """A copy with some entries replaced; batch size, device, names and the other entries stay.
+
+        >>> td = TensorDict(a=torch.zeros(3), b=torch.ones(3), batch_size=[3])
+        >>> td.replace(a=torch.ones(3))["a"]
+        tensor([1., 1., 1.])
+        """
+        out = type(self).copy(self)
+        for given in (*args, changes):
+            if given:
+                type(out).update(out, given)
+        return out
+
+    def clear_device_(self) -> Self:
+        """Let every entry keep a device of its own."""
+        object.__setattr__(self, "_device", None)
+        for value in self._fields.values():
+            if is_tree(value):
+                type(value).clear_device_(value)  # type: ignore[attr-defined]
+        return self
+
+    def tolist(self) -> list[Any]:
+        """The rows as nested lists of dicts."""
+        if not self._batch:
+            return type(self).to_dict(self)  # type: ignore[attr-defined,no-any-return]
+        return [type(row).tolist(row) for row in self]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        fields = {key: _copy.deepcopy(value, memo) for key, value in self._fields.items()}
+        out = self._like(fields)
+        memo[id(self)] = out
+        return out
+
+    def __repr__(self) -> str:
+        return show(self)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self)})
+
+
+read = index.read
+
+
+class _Relock:
+    def __init__(self, node: Any, lock: bool) -> None:
+        self.node, self.lock, self.before = node, lock, bool(node._locked)
+
+    def __enter__(self) -> Any:
+        if self.before:
+            type(self.node).unlock_(self.node)
+        return self.node
+
+    def __exit__(self, *error: object) -> None:
+        if self.before:
+            type(self.node).lock_(self.node)
+
+
+def checked_names(names: Sequence[str | None] | None, rank: int) -> Names | None:
+    """Dim names, one for each batch dim, each once."""
+    if names is None:
+        return None
+    ready = tuple(names)
+    if len(ready) != rank:
+        raise errors.OptionError(
+            f"names: {errors.count(len(ready), 'name')} for {errors.count(rank, 'batch dim')}; give one a dim, or None"
+        )
+    given = [name for name in ready if name is not None]
+    if len(set(given)) != len(given):
+        raise errors.OptionError(f"names: {ready} has a name twice")
+    return None if not given else ready
+
+
+def common_batch(node: Node, most: int | None) -> Size:
+    """The leading dims that all entries of a tree share."""
+    shapes = [tuple(leaf.shape) for leaf in walk.gather(node, [])]
+    shapes += [
+        tuple(value._batch) for _, value in walk.paths(node, True, False) if isinstance(value, Node) and value._is_data
+    ]
+    if not shapes:
+        return node._batch if most is None else node._batch[:most]
+    shared: list[int] = []
+    for sizes in zip(*shapes):
+        if len(set(sizes)) != 1 or (most is not None and len(shared) == most):
+            break
+        shared.append(sizes[0])
+    if most is not None and len(shared) < most:
+        raise errors.ShapeError(
+            f"auto_batch_size_: the entries share {errors.count(len(shared), 'leading dim')} {shared}, not {most}"
+        )
+    return Size(shared)
+
+
+def extremes(op: str, node: Any, dim: int | None, keepdim: bool) -> Any:
+    """min or max: the values of whole leaves, or values and indices along a batch dim."""
+    call = getattr(torch, op)
+    if dim is None:
+        return fold.leafwise(node, call, ())
+    at = dim_in(op, dim, len(node._batch))
+    found = [call(leaf, at, keepdim=keepdim) for leaf in walk.gather(node, [])]
+    values, indices = iter([pair.values for pair in found]), iter([pair.indices for pair in found])
+    return Extremes(
+        fold.along(op, node, at, keepdim, True, {}, lambda leaf, **_: next(values)),
+        fold.along(op, node, at, keepdim, True, {}, lambda leaf, **_: next(indices)),
+    )
+
+
+def join_where(condition: Any, one: Any, other: Any) -> Any:
+    """torch.where with a container on the left."""
+    condition = torch.as_tensor(condition)
+    batch = tuple(one._batch)
+    if tuple(condition.shape) != batch[: condition.ndim] and tuple(condition.shape) != batch:
+        raise errors.ShapeError(
+            f"where: the condition has shape {list(condition.shape)}, the batch size is {list(batch)}; they must be equal"
+        )
+    mine = walk.gather(one, [])
+    if isinstance(other, Node):
+        if other._batch != one._batch:
+            raise errors.ShapeError(
+                f"where: batch sizes {list(batch)} and {list(other._batch)} differ; they must be equal"
+            )
+        theirs: list[Any] = list(walk.match("where", one, other, []))
+    elif isinstance(other, Tensor):
+        theirs = [join.right(other, leaf.ndim - other.ndim) for leaf in mine]
+    elif isinstance(other, (bool, int, float, complex)):
+        theirs = [other] * len(mine)
+    else:
+        raise errors.KindError(f"where: {kind(other)} has no leaves; a container, a tensor or a number would do")
+    chosen = [torch.where(join.right(condition, a.ndim - condition.ndim), a, b) for a, b in zip(mine, theirs)]
+    return walk.refill(one, iter(chosen))
+
+
+__all__ = ["Container", "NestedKey", "checked_names"]

@@ -1,0 +1,1 @@
+"""The methods of every container, written from the table of ops; never edited by hand."""

@@ -1,0 +1,135 @@
+"""The sentences: what came, why not, what would do. Run time raises them, mypy prints them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .nearest import suggest
+from .sizes import Batch, show
+
+Key = str | tuple[str, ...]
+
+
+class RuleError(Exception):
+    """A mistake that a rule found; its text is the whole sentence."""
+
+    def __str__(self) -> str:  # KeyError would print the repr of the sentence.
+        return str(self.args[0]) if self.args else ""
+
+
+class ShapeError(RuleError, RuntimeError):
+    """Sizes that do not fit."""
+
+
+class DimError(RuleError, IndexError):
+    """A dim, or an index, that is out of range."""
+
+
+class RaggedError(RuleError, RuntimeError):
+    """A dim whose size varies, where one size is needed."""
+
+
+class KeyMissing(RuleError, KeyError):
+    """A key that is not there."""
+
+
+class KeyTaken(RuleError, KeyError):
+    """A key that is there already."""
+
+
+class KeyForm(RuleError, KeyError):
+    """Something that cannot be a key."""
+
+
+class UnknownField(RuleError, AttributeError, KeyError):
+    """A field that the class does not declare."""
+
+
+class Locked(RuleError, RuntimeError):
+    """A write to a locked container."""
+
+
+class StructureError(RuleError, RuntimeError):
+    """Containers that should have the same keys or classes and have not."""
+
+
+class OptionError(RuleError, ValueError):
+    """An argument that is none of the values that would do."""
+
+
+class KindError(RuleError, TypeError):
+    """A value of a kind that does not fit."""
+
+
+def name_of(key: Key) -> str:
+    """A key as a message shows it: 'pos', or ('robot', 'pos')."""
+    if isinstance(key, tuple) and len(key) == 1:
+        return repr(key[0])
+    return repr(key)
+
+
+def some_names(names: Iterable[object], most: int = 12) -> str:
+    """Names in a row, shortened when there are many."""
+    shown = [name_of(name) if isinstance(name, (str, tuple)) else repr(name) for name in names]
+    return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
+
+
+def count(number: int, noun: str) -> str:
+    """A number with its noun: 1 batch dim, 2 batch dims."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def batch_mismatch(key: Key, shape: Batch, batch: Batch, what: str = "field") -> str:
+    """A value whose leading dims are not the batch size."""
+    return (
+        f"{what} {name_of(key)} has shape {show(shape)}; the batch size is {show(batch)}, "
+        "and the leading dims of a value must equal it"
+    )
+
+
+def node_mismatch(key: Key, batch: Batch, parent: Batch) -> str:
+    """A nested container whose batch size does not start with the one around it."""
+    return f"{name_of(key)} has batch size {show(batch)}; inside batch size {show(parent)} it must start with that"
+
+
+def dim_range(op: str, dim: object, low: int, high: int, batch_dims: int) -> str:
+    """A dim outside of the batch dims."""
+    would = f"; {low} to {high} would do" if low <= high else ""
+    return f"{op}: dim {dim} is out of range for {count(batch_dims, 'batch dim')}{would}"
+
+
+def key_missing(key: Key, keys: Iterable[Key]) -> str:
+    """A key that a container does not have."""
+    keys = list(keys)
+    here = f"the keys here are {some_names(keys)}" if keys else "there are no keys here"
+    return f"no key {name_of(key)}{suggest(key, keys)}; {here}"
+
+
+def keys_differ(op: str, missing: Iterable[Key], which: str) -> str:
+    """Two containers that should have the same keys."""
+    return f"{op}: {which} has no {some_names(missing)}; both must have the same keys"
+
+
+def no_field(class_name: str, name: Key, fields: Iterable[Key]) -> str:
+    """A name that is no field of the class."""
+    fields = list(fields)
+    its = f"its fields are {some_names(fields)}" if fields else "it has no fields"
+    return f"{class_name} has no field {name_of(name)}{suggest(name, fields)}; {its}"
+
+
+def no_field_to_set(class_name: str, name: Key, fields: Iterable[Key]) -> str:
+    """A write to a name that is no field of the class."""
+    fields = list(fields)
+    its = f" Its fields are {some_names(fields)}." if fields else ""
+    near = suggest(name, fields)
+    return f"Cannot set the attribute {name_of(name)}: {class_name} has no such field{near}.{its}"
+
+
+def locked(action: str) -> str:
+    """A write to a locked container."""
+    return f"cannot {action}: the container is locked; call .unlock_() on it first, or work on a .clone()"
+
+
+def ragged(op: str, dim: int) -> str:
+    """An op that needs one size where a lazy stack has several."""
+    return f"{op}: batch dim {dim} is ragged; densify first with .densify(pad=0)"

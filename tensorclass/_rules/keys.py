@@ -1,0 +1,58 @@
+"""Keys: a string names an entry, a tuple of strings a path through nested containers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from . import errors
+
+Key = str | tuple[str, ...]
+
+
+def unravel(key: Any) -> Key:
+    """A key in its one form: a string, or a tuple of at least two strings.
+
+    >>> unravel(("a", ("b", ("c",))))
+    ('a', 'b', 'c')
+    >>> unravel(("a",))
+    'a'
+    """
+    if isinstance(key, str):
+        return key
+    parts = tuple(_parts(key, key))
+    if not parts:
+        raise errors.KeyForm(f"{key!r} is no key; a key is a string or a tuple of strings")
+    return parts[0] if len(parts) == 1 else parts
+
+
+def path(key: Any) -> tuple[str, ...]:
+    """A key as the names to follow from the root."""
+    if isinstance(key, str):
+        return (key,)
+    parts = tuple(_parts(key, key))
+    if not parts:
+        raise errors.KeyForm(f"{key!r} is no key; a key is a string or a tuple of strings")
+    return parts
+
+
+def _parts(key: Any, whole: Any) -> Iterator[str]:
+    if isinstance(key, str):
+        yield key
+    elif isinstance(key, tuple):
+        for part in key:
+            yield from _parts(part, whole)
+    else:
+        raise errors.KeyForm(f"{whole!r} is no key; a key is a string or a tuple of strings")
+
+
+def under(paths: Iterable[tuple[str, ...]]) -> dict[str, list[tuple[str, ...]]]:
+    """Paths by their first name; a path that ends there counts as the empty rest.
+
+    >>> under([("a",), ("n", "b"), ("n", "c")])
+    {'a': [()], 'n': [('b',), ('c',)]}
+    """
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for one in paths:
+        groups.setdefault(one[0], []).append(one[1:])
+    return groups

@@ -1,0 +1,33 @@
+"""The nearest right name: what somebody who wrote this probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+Key = str | tuple[str, ...]
+
+
+def nearest(name: Key, names: Iterable[Key]) -> Key | None:
+    """The name most like the one given, or None when none is near.
+
+    >>> nearest("mss", ["pos", "vel", "mass"])
+    'mass'
+    """
+    flat = {_flat(known): known for known in names}
+    close = difflib.get_close_matches(_flat(name), list(flat), n=1, cutoff=0.6)
+    return flat[close[0]] if close else None
+
+
+def suggest(name: Key, names: Iterable[Key]) -> str:
+    """The end of a sentence: "; did you mean 'mass'?", or nothing.
+
+    >>> suggest("mss", ["pos", "mass"])
+    "; did you mean 'mass'?"
+    """
+    near = nearest(name, names)
+    return "" if near is None else f"; did you mean {near!r}?"
+
+
+def _flat(name: Key) -> str:
+    return name if isinstance(name, str) else "\0".join(str(part) for part in name)

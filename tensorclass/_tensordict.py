@@ -1,0 +1,300 @@
+"""TensorDict: a dict of tensors that share leading dims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, TypeVar, overload
+
+import torch
+from torch import Size, Tensor
+from typing_extensions import Self
+
+from ._container import Container, checked_names, common_batch
+from ._data import MetaData, NonTensorData, NonTensorStack
+from ._keys import NestedKey
+from ._rules import errors
+from ._rules.errors import Key
+from ._rules.keys import path
+from ._settings import list_to_stack
+from ._tree import pytree
+from ._tree.contract import as_size, as_tensor, check_node, check_tensor, full_device, moved, rebatched
+from ._tree.index import read
+from ._tree.node import Names, Node, entry, is_tree, kind
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class TensorDict(Container, Generic[K, V]):
+    """A dict of tensors, of nested dicts of them and of plain data, which is indexed and moved like one tensor.
+
+    >>> td = TensorDict({"image": torch.zeros(32, 3, 8), "text": {"mask": torch.ones(32, 7)}}, batch_size=[32])
+    >>> td[:8]["text", "mask"].shape
+    torch.Size([8, 7])
+
+    Every tensor has the batch size as its leading dims; a ShapeError names the key and both shapes otherwise.
+    """
+
+    __slots__ = ("__weakref__", "_batch", "_device", "_fields", "_leaves", "_locked", "_names")
+
+    def __init__(
+        self,
+        source: Mapping[Any, Any] | Node | None = None,
+        batch_size: Sequence[int] | int | None = None,
+        device: torch.device | str | int | None = None,
+        names: Sequence[str | None] | None = None,
+        non_blocking: bool | None = None,
+        lock: bool = False,
+        **entries: Any,
+    ) -> None:
+        self._fields: dict[str, Any] = {}
+        self._locked = False
+        self._leaves = None
+        if batch_size is None and isinstance(source, Node):
+            self._batch = source._batch
+            self._names = source._names
+        else:
+            self._batch = batch_size if batch_size.__class__ is Size else as_size(batch_size)  # type: ignore[assignment]
+            self._names = None
+        self._device = None if device is None else full_device(device)
+        if names is not None:
+            self._names = checked_names(names, len(self._batch))
+        if source is not None:
+            if isinstance(source, Node):
+                source = source._fields
+            elif not isinstance(source, Mapping):
+                raise errors.KindError(f"TensorDict: {kind(source)} has no keys; a dict or another container would do")
+            for key, value in source.items():
+                self._enter(key, value)
+        for key, value in entries.items():
+            self._enter(key, value)
+        if lock:
+            self.lock_()
+
+    def _enter(self, key: Any, value: Any) -> None:
+        if key.__class__ is str:
+            self._fields[key] = self._validate(key, value)
+        else:
+            names = path(key)
+            self._set(names, value, names)
+
+    # ---- the door -----------------------------------------------------------------------------------------------
+
+    def _validate(self, key: Key, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            batch = self._batch
+            if value.is_nested or value.shape[: len(batch)] != batch:
+                check_tensor(key, value, batch)
+            return value if self._device is None else moved(value, self._device)
+        if isinstance(value, Node):
+            if isinstance(value, NonTensorStack):
+                if isinstance(value, NonTensorData):
+                    return value.data
+                check_node(key, value, self._batch)
+                return value
+            return moved(rebatched(key, value, self._batch), self._device)
+        if isinstance(value, Mapping):
+            return self._node_of(key, value)
+        tensor = as_tensor(key, value, self._device)
+        if tensor is not None:
+            check_tensor(key, tensor, self._batch)
+            return tensor
+        if isinstance(value, list) and list_to_stack():
+            rows = NonTensorStack(*value) if value or not self._batch else NonTensorStack()
+            if self._batch[:1] == rows._batch[:1] or not self._batch:
+                return rows
+            raise errors.ShapeError(errors.batch_mismatch(key, tuple(rows._batch), tuple(self._batch), "list"))
+        return value
+
+    def _node_of(self, key: Key, source: Mapping[Any, Any]) -> TensorDict[K, V]:
+        node: TensorDict[K, V] = TensorDict(None, self._batch, self._device)
+        try:
+            for name, value in source.items():
+                node._enter(name, value)
+        except errors.ShapeError as error:
+            raise error.with_traceback(None) from None
+        return node
+
+    def _fresh_node(self, name: str) -> Any:
+        return TensorDict(None, self._batch, self._device)
+
+    def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
+        new = object.__new__(type(self))
+        new._fields = fields
+        new._batch = batch if batch.__class__ is Size else Size(batch)  # type: ignore[assignment]  # Just made one.
+        new._device = self._device
+        new._names = names
+        new._locked = False
+        new._leaves = None
+        return new
+
+    def _fill(self, fields: dict[str, Any]) -> None:
+        self._fields = fields
+
+    def _untyped(self, fields: dict[str, Any], inplace: bool) -> Any:
+        if not inplace:
+            return self._like(fields)
+        self._check_open("rename its entries")
+        self._fields.clear()
+        self._fields.update(fields)
+        return self
+
+    # ---- read and write -----------------------------------------------------------------------------------------
+
+    @overload
+    def __getitem__(self, index: str) -> Any: ...
+    @overload
+    def __getitem__(self, index: tuple[str, ...]) -> Any: ...
+    @overload
+    def __getitem__(self, index: Any) -> Self: ...
+    def __getitem__(self, index: Any) -> Any:
+        """An entry by key, or rows by index."""
+        if index.__class__ is str:
+            try:
+                return self._fields[index]
+            except KeyError:
+                raise self._missing(index) from None
+        if index.__class__ is tuple and index and isinstance(index[0], (str, tuple)):
+            node: Any = self
+            for name in index:
+                if name.__class__ is not str or not isinstance(node, TensorDict) or name not in node._fields:
+                    return entry(self, path(index))
+                node = node._fields[name]
+            return node
+        return read(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Put an entry under a key, or write rows."""
+        if index.__class__ is str and not self._locked:
+            self._fields[index] = self._validate(index, value)
+        else:
+            super().__setitem__(index, value)
+
+    # ---- to and from other forms --------------------------------------------------------------------------------
+
+    @classmethod
+    def from_dict(
+        cls,
+        input_dict: Mapping[Any, Any],
+        *others: Any,
+        auto_batch_size: bool = False,
+        batch_size: Any = None,
+        device: Any = None,
+        batch_dims: int | None = None,
+        names: Any = None,
+    ) -> Self:
+        """A container from a dict (of dicts) of tensors.
+
+        >>> TensorDict.from_dict({"a": torch.zeros(3, 2)}, auto_batch_size=True).batch_size
+        torch.Size([3, 2])
+
+        auto_batch_size: the leading dims that the entries share, nested ones each their own; batch_dims: how many.
+        """
+        out = cls(input_dict, batch_size, device)
+        if batch_size is None and (auto_batch_size or batch_dims is not None):
+            _auto(out, batch_dims, auto_batch_size)
+        if names is not None:
+            out.names = names
+        return out
+
+    def to_dict(self, *, retain_none: bool = True, convert_tensors: bool = False) -> dict[str, Any]:
+        """The entries as a dict, nested containers as dicts."""
+        return as_dict(self, retain_none)
+
+    def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict[K, V]:
+        """A TensorDict with the same entries, all nested containers as TensorDicts; the tensors are shared."""
+        return untyped(self)
+
+    @classmethod
+    def from_tensordict(cls, source: Node) -> Self:
+        """A container of this class with the entries of another."""
+        return cls(source, source._batch, source._device, source._names)
+
+    def empty(
+        self, recurse: bool = False, *, batch_size: Any = None, device: Any = ..., names: Any = None
+    ) -> TensorDict[K, V]:
+        """A container without entries, with the same batch size, device and names; recurse keeps nested ones."""
+        fields = (
+            {key: value.empty(recurse=True) for key, value in self._fields.items() if is_tree(value)} if recurse else {}
+        )
+        batch = self._batch if batch_size is None else as_size(batch_size)
+        new = self._rebuild(fields, batch, self._names if batch_size is None else None)
+        if device is not ...:
+            new._device = full_device(device)
+        return new
+
+    def __reduce__(self) -> Any:
+        return _restore, (
+            type(self),
+            dict(self._fields),
+            tuple(self._batch),
+            self._device,
+            self._names,
+            bool(self._locked),
+        )
+
+    def __copy__(self) -> Self:
+        return type(self).copy(self)
+
+    def __or__(self, other: Any) -> Self:
+        """The entries of both (of the other where both have one); with numbers or tensors: bitwise or."""
+        if isinstance(other, Mapping):
+            return type(self).update(self.copy(), other)
+        return super().__or__(other)
+
+
+TensorDictBase = TensorDict
+pytree.register(TensorDict)
+pytree.register(NonTensorStack)
+pytree.register(NonTensorData)
+pytree.register(MetaData)
+
+
+def _auto(node: Any, batch_dims: int | None, nested: bool) -> None:
+    batch = common_batch(node, batch_dims)
+    _reset(node)
+    node._set_batch(batch)
+    if nested:
+        for value in node._fields.values():
+            if is_tree(value):
+                _auto(value, None, True)
+
+
+def _reset(node: Any) -> None:
+    object.__setattr__(node, "_batch", Size(()))
+    for value in node._fields.values():
+        if is_tree(value):
+            _reset(value)
+
+
+def as_dict(node: Node, retain_none: bool = True) -> dict[str, Any]:
+    """The entries of a tree as nested dicts."""
+    return {
+        key: as_dict(value, retain_none)
+        if is_tree(value)
+        else value.tolist()
+        if isinstance(value, NonTensorStack)
+        else value
+        for key, value in node._fields.items()
+        if value is not None or (retain_none and not node._none_is_unset)
+    }
+
+
+def untyped(node: Node) -> TensorDict[Any, Any]:
+    """A tree of TensorDicts with the same tensors."""
+    new: TensorDict[Any, Any] = TensorDict(None, node._batch, node._device, node._names)
+    for key, value in node._fields.items():
+        if value is not None or not node._none_is_unset:
+            new._fields[key] = untyped(value) if is_tree(value) else value
+    return new
+
+
+def _restore(cls: Any, fields: dict[str, Any], batch: Any, device: Any, names: Any, locked: bool) -> Any:
+    new = object.__new__(cls)
+    new._fields = fields
+    new._batch = Size(batch)
+    new._device, new._names, new._locked, new._leaves = device, names, False, None
+    return new.lock_() if locked else new
+
+
+__all__ = ["NestedKey", "TensorDict", "TensorDictBase", "as_dict", "untyped"]

@@ -1,0 +1,1 @@
+"""Where tensors sit: nodes, leaves, the walk over them, the batch contract."""

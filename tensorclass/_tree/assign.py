@@ -1,0 +1,137 @@
+"""Indexing carried out: x[index] = value, every pair checked before the first element is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Size, Tensor
+
+from .._rules import errors
+from .index import Items, batch_after, prepared
+from .node import Node
+
+Path = tuple[str, ...]
+Jobs = list[Callable[[], None]]
+
+
+def write(node: Node, index: Any, value: Any) -> None:
+    """x[index] = value: a container with the same keys, a dict with some of them, a batch-shaped tensor or a number."""
+    items = prepared(index, node._batch, spread_masks=isinstance(value, (Node, Mapping, Tensor)))
+    jobs: Jobs = []
+    plan(node, items, value, jobs, ())
+    for job in jobs:
+        job()
+
+
+def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
+    """Collect the writes that node[items] = value comes down to, or raise what forbids one of them."""
+    given: Mapping[str, Any] | None = value if isinstance(value, Mapping) else None
+    rows: Size | None = None
+    if isinstance(value, Node):
+        _check_same_keys(node, value, under)
+        rows = batch_after(node._batch, items)
+        if value._batch != rows and not broadcasts(value._batch, rows):
+            raise errors.ShapeError(
+                f"index: the value has batch size {list(value._batch)}, the rows to write have {list(rows)}; "
+                "they must be equal"
+            )
+        given = value._fields
+    elif given is not None:
+        extra = [(*under, key) for key in given if key not in node._fields]
+        if extra:
+            raise node._missing(extra[0] if len(extra[0]) > 1 else extra[0][0])
+    at = items[0] if len(items) == 1 else items
+    for key, leaf in node._fields.items():
+        if given is not None and key not in given:
+            continue
+        new = value if given is None else given[key]
+        if isinstance(leaf, Tensor):
+            jobs.append(_leaf_job(node, (*under, key), leaf, items, at, new, rows, given is None))
+        elif isinstance(leaf, Node):
+            if isinstance(new, Tensor) and given is not None:
+                raise errors.StructureError(
+                    f"index: {errors.name_of((*under, key))} is a container, the value a tensor"
+                )
+            type(leaf)._plan_write(leaf, items, new, jobs, (*under, key))  # type: ignore[attr-defined]
+        elif given is not None and not _equal(leaf, new):
+            jobs.append(_data_job(node, key, at, new))
+
+
+def _leaf_job(
+    node: Node, key: Path, leaf: Tensor, items: Items, at: Any, new: Any, rows: Size | None, batch_shaped: bool
+) -> Callable[[], None]:
+    if isinstance(new, (bool, int, float, complex)):
+        number = new
+
+        def write_number() -> None:
+            leaf[at] = number
+
+        return write_number
+    if isinstance(new, Node):
+        raise errors.StructureError(f"index: {errors.name_of(key)} is a tensor, the value has a container there")
+    if new is None or isinstance(new, str):
+        raise errors.KindError(f"index: {errors.name_of(key)} is a tensor and cannot take {new!r}")
+    tensor = new if isinstance(new, Tensor) else torch.as_tensor(new)
+    if rows is None:
+        rows = batch_after(node._batch, items)
+    features = leaf.shape[len(node._batch) :]
+    if batch_shaped and tensor.ndim:
+        if not broadcasts(tensor.shape, rows):
+            raise errors.ShapeError(
+                f"index: the value has shape {list(tensor.shape)}, the rows to write {list(rows)}; a tensor is written "
+                "to every entry, so it has the shape of the rows"
+            )
+        tensor = tensor.reshape(*tensor.shape, *[1] * len(features))
+    elif not broadcasts(tensor.shape, (*rows, *features)):
+        raise errors.ShapeError(
+            f"index: {errors.name_of(key)} gets a value of shape {list(tensor.shape)} for rows of shape "
+            f"{list((*rows, *features))}"
+        )
+    if tensor.device != leaf.device and tensor.ndim:
+        tensor = tensor.to(leaf.device)
+
+    def write_tensor() -> None:
+        leaf[at] = tensor
+
+    return write_tensor
+
+
+def _data_job(node: Node, key: str, at: Any, new: Any) -> Callable[[], None]:
+    def write_data() -> None:
+        node._spread_data(key)  # type: ignore[attr-defined]  # Every container has it.
+        node._fields[key][at] = new
+
+    return write_data
+
+
+def broadcasts(shape: Any, want: Any) -> bool:
+    """Whether a value of this shape can be written where that shape is wanted."""
+    extra = len(shape) - len(want)
+    if extra > 0 and any(size != 1 for size in shape[:extra]):
+        return False
+    return all(have == need or have == 1 for have, need in zip(reversed(shape), reversed(want)))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one is other:
+        return True
+    try:
+        return bool(one == other)
+    except Exception:  # An object whose == is not a truth value: not known to be equal.
+        return False
+
+
+def _check_same_keys(node: Node, value: Node, under: Path) -> None:
+    mine, theirs = _entries(node), _entries(value)
+    missing = [(*under, key) for key in mine if key not in theirs]
+    if missing:
+        raise errors.KeyMissing(errors.keys_differ("index", missing, "the value"))
+    extra = [(*under, key) for key in theirs if key not in mine]
+    if extra:
+        raise errors.KeyMissing(errors.keys_differ("index", extra, "the container written to"))
+
+
+def _entries(node: Node) -> list[str]:
+    return [key for key, leaf in node._fields.items() if isinstance(leaf, (Tensor, Node))]

@@ -1,0 +1,143 @@
+"""Indexing carried out: x[index] read on every leaf."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import torch
+from torch import Size, Tensor
+
+from .._rules import errors, indexing
+from .._rules.sizes import Ints, Mask
+from .node import Node, kind
+
+N = TypeVar("N", bound=Node)
+Items = tuple[Any, ...]
+
+
+def read(node: N, index: Any) -> N:
+    """x[index] for any index that torch takes, of the batch dims alone."""
+    kind_ = index.__class__
+    batch = node._batch
+    if kind_ is not int and kind_ is not slice:
+        items = prepared(index, batch)
+        return read_items(node, items, items[0] if len(items) == 1 else items)
+    if not batch:
+        indexing.spelled_out((index,), ())
+    names = node._names
+    if kind_ is int:
+        indexing.check_int(index, batch, 0)
+        new: tuple[int, ...] = batch[1:]
+        names = names and names[1:]
+    else:
+        new = (indexing.sliced(batch[0], index), *batch[1:])
+    return node._rebuild(
+        {
+            key: value[index]
+            if isinstance(value, Tensor)
+            else type(value).__getitem__(value, index)
+            if isinstance(value, Node)
+            else value
+            for key, value in node._fields.items()
+        },
+        new,
+        names,
+    )
+
+
+def read_items(node: N, items: Items, index: Any) -> N:
+    """x[index], where items are the prepared items of the index."""
+    new = batch_after(node._batch, items)
+    return node._rebuild(
+        {
+            key: value[index]
+            if isinstance(value, Tensor)
+            else type(value)._read_items(value, items, index)  # type: ignore[attr-defined]  # Every container has it.
+            if isinstance(value, Node)
+            else value
+            for key, value in node._fields.items()
+        },
+        new,
+        None if node._names is None else _names_after(node._names, items, len(new)),
+    )
+
+
+def prepared(index: Any, batch: Size, spread_masks: bool = True) -> Items:
+    """An index as a tuple of ints, slices, None and index tensors that takes batch dims only."""
+    items = [one_item(item) for item in (index if isinstance(index, tuple) else (index,))]
+    shaped = tuple([as_shape(item) for item in items])
+    full = indexing.spelled_out(shaped, tuple(batch))
+    dim = 0
+    ready: list[Any] = []
+    for item, shape in zip(items, shaped):
+        if item is Ellipsis:
+            slices = len(full) - len(items) + 1
+            ready += [slice(None)] * slices
+            dim += slices
+            continue
+        if isinstance(shape, Mask):
+            indexing.check_mask(shape.shape, batch, dim)
+            # The true places are found once here, not once a leaf.
+            ready += item.nonzero(as_tuple=True) if spread_masks and item.ndim else [item]
+        else:
+            ready.append(item)
+        dim += indexing.uses(shape)
+    return tuple(ready)
+
+
+def one_item(item: Any) -> Any:
+    """One item of an index: lists, ranges and numpy arrays become tensors, numpy ints become ints."""
+    if item is None or item is Ellipsis or isinstance(item, (bool, int, slice)):
+        return item
+    if isinstance(item, Tensor):
+        if item.dtype is torch.uint8:
+            return item.bool()
+        if item.is_floating_point() or item.is_complex():
+            raise errors.DimError(f"index: a tensor of {item.dtype} cannot index; ints or bools would do")
+        return item
+    if isinstance(item, (list, range)):
+        return torch.tensor(list(item)) if len(item) else torch.empty(0, dtype=torch.long)
+    if type(item).__module__ == "numpy":
+        return torch.as_tensor(item) if item.ndim else item.item()
+    if isinstance(item, str):
+        raise errors.KeyForm(
+            f"{item!r} stands among other indices; x[{item!r}][...] reads the entry and then indexes it"
+        )
+    if hasattr(item, "__index__"):
+        return item.__index__()
+    raise errors.DimError(f"index: {kind(item)} cannot index; an int, a slice, None, '...', or ints or bools would do")
+
+
+def as_shape(item: Any) -> Any:
+    """An item of an index as the rules want it."""
+    if isinstance(item, Tensor):
+        return Mask(tuple(item.shape)) if item.dtype is torch.bool else Ints(tuple(item.shape))
+    return item
+
+
+def batch_after(batch: Size, items: Items) -> Size:
+    """The batch size of x[items]."""
+    return Size(indexing.after(tuple(batch), tuple([_counted(item) for item in items])))
+
+
+def _counted(item: Any) -> Any:
+    if isinstance(item, Tensor) and item.dtype is torch.bool:
+        return Mask(tuple(item.shape), int(item.sum()))
+    return as_shape(item)
+
+
+def _names_after(names: tuple[str | None, ...], items: Items, rank: int) -> tuple[str | None, ...]:
+    if len(items) == 1 and isinstance(items[0], Tensor) and items[0].ndim == 1:
+        return names
+    if any(isinstance(item, (Tensor, bool)) for item in items):
+        return (None,) * rank
+    kept: list[str | None] = []
+    dim = 0
+    for item in items:
+        if item is None:
+            kept.append(None)
+            continue
+        if isinstance(item, slice):
+            kept.append(names[dim])
+        dim += 1
+    return (*kept, *names[dim:])

@@ -1,0 +1,128 @@
+"""Joins carried out: stack and cat of nodes, key by key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from .._rules import errors, joins
+from .node import Node, kind
+
+N = TypeVar("N", bound=Node)
+
+
+def stack(nodes: Sequence[N], dim: int = 0) -> N:
+    """Join nodes of one batch size along a new batch dim."""
+    first = nodes[0]
+    batch = first._batch
+    place = dim + len(batch) + 1 if dim < 0 else dim
+    if not 0 <= place <= len(batch) or any([node._batch != batch for node in nodes]):
+        joins.stack([tuple(node._batch) for node in nodes], dim)
+    names = first._names
+    return first._bare(
+        _columns("stack", nodes, place, torch.stack),
+        (*batch[:place], len(nodes), *batch[place:]),
+        None if names is None else (*names[:place], None, *names[place:]),
+    )  # type: ignore[return-value]  # A node of the first's class, unless fields went missing.
+
+
+def cat(nodes: Sequence[N], dim: int = 0) -> N:
+    """Join nodes along a batch dim that they have."""
+    first = nodes[0]
+    batch = joins.cat([tuple(node._batch) for node in nodes], dim)
+    place = dim + len(batch) if dim < 0 else dim
+    return first._bare(_columns("cat", nodes, place, torch.cat), batch, first._names)  # type: ignore[return-value]
+
+
+def _columns(op: str, nodes: Sequence[Node], dim: int, join: Callable[..., Tensor]) -> dict[str, Any]:
+    first = nodes[0]
+    keys = first._fields
+    others = nodes[1:]
+    for number, node in enumerate(others, 1):
+        if type(node) is not type(first):
+            raise errors.KindError(
+                f"{op}: item 0 is {_kind(first)}, item {number} is {_kind(node)}; items must have one class"
+            )
+        if node._fields.keys() != keys.keys():
+            _raise_keys_differ(op, first, node, number)
+    fields: dict[str, Any] = {}
+    for key, value in keys.items():
+        column = [node._fields[key] for node in nodes]
+        if isinstance(value, Tensor):
+            try:
+                fields[key] = join(column, dim)
+            except (RuntimeError, TypeError) as error:
+                _raise_column(op, key, column, error)
+        elif isinstance(value, Node):
+            fields[key] = _nodes(op, key, column, dim)
+        else:
+            fields[key] = _data(op, key, column, nodes, dim)
+    return fields
+
+
+def _nodes(op: str, key: str, column: list[Any], dim: int) -> Any:
+    if not all(isinstance(value, Node) for value in column):
+        if any(getattr(value, "_is_data", False) for value in column):
+            return type(column[0])._join_data(op, column, dim)
+        _raise_column(op, key, column, None)
+    try:
+        return type(column[0])._join(op, column, dim)
+    except errors.RuleError as error:
+        if error.args and not str(error).startswith(f"{op}: in "):
+            error.args = (str(error).replace(f"{op}: ", f"{op}: in {key!r}: ", 1),)
+        raise
+
+
+def _data(op: str, key: str, column: list[Any], nodes: Sequence[Any], dim: int) -> Any:
+    first = column[0]
+    if all(value is first or equal(value, first) for value in column[1:]):
+        return first
+    if any(isinstance(value, Tensor) or (isinstance(value, Node) and not value._is_data) for value in column):
+        _raise_column(op, key, column, None)
+    if any(value is None for value in column) and nodes[0]._none_is_unset:
+        _raise_column(op, key, column, None)
+    return type(nodes[0])._join_plain(op, column, [node._batch for node in nodes], dim)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two plain values are equal and of one type, so that one can stand for both."""
+    if type(one) is not type(other):
+        return False
+    try:
+        return bool(one == other)
+    except Exception:  # An object whose == is no truth value: not known to be equal.
+        return False
+
+
+def _raise_keys_differ(op: str, first: Node, node: Node, number: int) -> None:
+    missing = [key for key in first._fields if key not in node._fields]
+    if missing:
+        raise errors.KeyMissing(errors.keys_differ(op, missing, f"item {number}"))
+    extra = [key for key in node._fields if key not in first._fields]
+    raise errors.KeyMissing(errors.keys_differ(op, extra, "item 0"))
+
+
+def _raise_column(op: str, key: str, column: list[Any], cause: Exception | None) -> None:
+    first = column[0]
+    for number, value in enumerate(column):
+        differs = type(value) is not type(first) or (isinstance(value, Tensor) and value.shape != first.shape)
+        if isinstance(value, Tensor) and isinstance(first, Tensor):
+            differs = value.shape != first.shape
+        if differs:
+            raise errors.StructureError(
+                f"{op}: {key!r} is {kind(first)} in item 0 and {kind(value)} in item {number}; they must be alike "
+                "(lazy_stack keeps items that differ)"
+            ) from cause
+    raise errors.StructureError(f"{op}: {key!r}: {cause}") from cause
+
+
+def _kind(node: Node) -> str:
+    return f"a {type(node).__name__}"
+
+
+def right(tensor: Tensor, features: int) -> Tensor:
+    """A batch-shaped tensor with dims of size 1 for the feature dims of a leaf."""
+    return tensor.reshape(*tensor.shape, *[1] * features) if features and tensor.ndim else tensor

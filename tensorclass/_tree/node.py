@@ -1,0 +1,86 @@
+"""A node: what the engine needs of a container, and nothing else."""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import torch
+from torch import Size, Tensor
+from typing_extensions import Self
+
+from .._rules import errors
+from .._rules.errors import Key
+
+Names = tuple["str | None", ...]
+
+
+class Node:
+    """Entries under string keys that share leading dims.
+
+    An entry is a tensor, a node, or plain data (anything else), which every op passes through untouched.
+    Library code calls ops as `type(node).op(node)`: an entry of a typed node may have an op's name.
+    """
+
+    __slots__ = ()
+    _none_is_unset = False  # A typed node: a field that is None is not there.
+    _is_data = False  # A node that stands for one entry per row (NonTensorStack), not for a nested container.
+
+    if TYPE_CHECKING:
+        _fields: dict[str, Any]  # Honest Any: an entry is a tensor, a node or plain data.
+        _batch: Size
+        _device: torch.device | None
+        _names: Names | None
+        _locked: bool | weakref.ref[Any]
+        _leaves: tuple[str, ...] | None
+
+    def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
+        """A new node of this kind with these entries: unlocked, unchecked, no __post_init__."""
+        raise NotImplementedError
+
+    def _like(self, fields: dict[str, Any]) -> Self:
+        """A new node of this kind with other entries and everything else the same."""
+        return self._rebuild(fields, self._batch, self._names)
+
+    def _bare(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Node:
+        """A node for entries that need not be those of this one: a typed node with missing fields is untyped."""
+        return self._rebuild(fields, batch, names)
+
+    def _missing(self, key: Key) -> Exception:
+        """The error for a key that is not there."""
+        return errors.KeyMissing(errors.key_missing(key, self._fields))
+
+    def _check_open(self, action: str) -> None:
+        """Refuse a write that a lock forbids."""
+        if self._locked:
+            raise errors.Locked(errors.locked(action))
+
+
+def is_tree(value: object) -> TypeGuard[Node]:
+    """Whether a value is a nested container (rows of data are not: their positions are no numbers)."""
+    return isinstance(value, Node) and not value._is_data
+
+
+def entry(node: Node, path: tuple[str, ...]) -> Any:
+    """The entry at the end of a path, or KeyError."""
+    for depth, name in enumerate(path):
+        if not isinstance(node, Node):
+            raise errors.KeyMissing(f"no key {path!r}: {errors.name_of(path[:depth])} is no container but {kind(node)}")
+        fields = node._fields
+        if name not in fields:
+            missing = node._missing(name)
+            if depth:
+                missing.args = (f"{missing} (under {errors.name_of(path[:depth])})",)
+            raise missing
+        node = fields[name]
+    return node
+
+
+def kind(value: object) -> str:
+    """What a value is, for a message."""
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {list(value.shape)}"
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"an {name}" if name[0].lower() in "aeiou" else f"a {name}"

@@ -1,0 +1,162 @@
+"""Pointwise ops of a tree and something else: a tree with the same keys, a batch-shaped tensor or a number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from .._rules import errors, pointwise
+from . import grouped
+from .along import with_tensor as with_tensor
+from .join import equal, right
+from .node import Node, kind
+from .walk import gather, match, refill
+
+N = TypeVar("N", bound=Node)
+NUMBERS = (bool, int, float, complex)
+
+
+def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Callable[..., Any] | None) -> N:
+    """one(leaf, other) for every leaf."""
+    if isinstance(other, NUMBERS):
+        return refill(node, iter(grouped.call(gather(node, []), one, all_, other)))
+    if isinstance(other, Node):
+        node, other = broadcast(op, node, other)
+        mine, theirs = gather(node, []), match(op, node, other, [])
+        return refill(node, iter(two(mine, theirs, one, all_)))
+    tensor = operand(op, other)
+    batch = pointwise.broadcast(op, tuple(node._batch), tuple(tensor.shape))
+    if len(batch) > len(node._batch):
+        node = type(node).expand(node, *batch)  # type: ignore[attr-defined]  # Every container has it.
+    dims = len(batch)
+    out = refill(node, iter([one(leaf, right(tensor, leaf.ndim - dims)) for leaf in gather(node, [])]))
+    return out if out._batch == batch else _resized(out, batch)
+
+
+def reflected(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
+    """one(other, leaf) for every leaf: the number or tensor stands on the left."""
+    return binary(op, node, other, lambda leaf, number: one(number, leaf), None)
+
+
+def two(
+    mine: list[Tensor], theirs: list[Tensor], one: Callable[..., Tensor], all_: Callable[..., Any] | None
+) -> list[Tensor]:
+    """one(a, b) for every pair of leaves."""
+    if all_ is not None and grouped.groupable(mine) and grouped.groupable(theirs):
+        try:
+            together: list[Tensor] = all_(mine, theirs)
+            return together
+        except RuntimeError:
+            pass  # As in grouped.call.
+    return [one(a, b) for a, b in zip(mine, theirs)]
+
+
+def in_place(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
+    """leaf.op_(other) for every leaf; shapes and dtypes are checked before the first leaf is written."""
+    leaves = gather(node, [])
+    if isinstance(other, NUMBERS):
+        others: list[Any] = [other] * len(leaves)
+    elif isinstance(other, Node):
+        if other._batch != node._batch:
+            other = type(other).expand(other, *node._batch)  # type: ignore[attr-defined]
+        others = list(match(op, node, other, []))
+    else:
+        tensor = operand(op, other)
+        batch = pointwise.broadcast(op, tuple(node._batch), tuple(tensor.shape))
+        if batch != tuple(node._batch):
+            raise errors.ShapeError(
+                f"{op}: a tensor of shape {list(tensor.shape)} does not fit in batch size {list(node._batch)} in place"
+            )
+        others = [right(tensor, leaf.ndim - len(batch)) for leaf in leaves]
+    for leaf, value in zip(leaves, others):
+        _check_in_place(op, leaf, value)
+    for leaf, value in zip(leaves, others):
+        one(leaf, value)
+    return node
+
+
+def _check_in_place(op: str, leaf: Tensor, value: Any) -> None:
+    wanted = torch.result_type(leaf, value)
+    if not torch.can_cast(wanted, leaf.dtype):
+        raise errors.KindError(f"{op}: a result of {wanted} does not fit in a leaf of {leaf.dtype} in place")
+    if isinstance(value, Tensor) and torch.broadcast_shapes(leaf.shape, value.shape) != leaf.shape:
+        raise errors.ShapeError(
+            f"{op}: a value of shape {list(value.shape)} does not fit in a leaf of shape {list(leaf.shape)} in place"
+        )
+
+
+def compare(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> Any:
+    """one(leaf, other) for every leaf, as bool leaves; plain data is compared by == and != of two containers alone."""
+    if not isinstance(other, Node):
+        if not isinstance(other, (*NUMBERS, Tensor)) and type(other).__module__ != "numpy":
+            return NotImplemented
+        out = binary(op, node, other, one, None)
+        return _without_data(out)
+    node, other = broadcast(op, node, other)
+    mine, theirs = gather(node, []), match(op, node, other, [])
+    return _compared(op, node, other, iter([one(a, b) for a, b in zip(mine, theirs)]))
+
+
+def _compared(op: str, node: Node, other: Node, tensors: Any) -> Node:
+    fields: dict[str, Any] = {}
+    for key, value in node._fields.items():
+        if isinstance(value, Tensor):
+            fields[key] = next(tensors)
+        elif isinstance(value, Node) and not value._is_data:
+            fields[key] = _compared(op, value, other._fields[key], tensors)
+        elif op in ("eq", "ne"):
+            against = other._fields.get(key)
+            if value is None and against is None:
+                fields[key] = None
+                continue
+            alike = value is against or equal(value, against)
+            fields[key] = torch.full(tuple(node._batch), alike == (op == "eq"), dtype=torch.bool)
+    if op in ("eq", "ne"):
+        for key in other._fields.keys() - node._fields.keys():
+            fields[key] = torch.full(tuple(node._batch), op == "ne", dtype=torch.bool)
+    return node._bare(fields, tuple(node._batch), node._names)
+
+
+def _without_data(node: Node) -> Node:
+    fields = {
+        key: _without_data(value) if isinstance(value, Node) else value
+        for key, value in node._fields.items()
+        if isinstance(value, Tensor) or (isinstance(value, Node) and not value._is_data)
+    }
+    return node._bare(fields, tuple(node._batch), node._names)
+
+
+def broadcast(op: str, node: N, other: Any) -> tuple[N, Any]:
+    """Two nodes expanded to one batch size."""
+    if node._batch == other._batch:
+        return node, other
+    batch = pointwise.broadcast(op, tuple(node._batch), tuple(other._batch))
+    if node._batch != batch:
+        node = type(node).expand(node, *batch)  # type: ignore[attr-defined]
+    if other._batch != batch:
+        other = type(other).expand(other, *batch)
+    return node, other
+
+
+def operand(op: str, other: Any) -> Tensor:
+    """The other side of an op, as a tensor."""
+    if isinstance(other, Tensor):
+        return other
+    if type(other).__module__ == "numpy" or isinstance(other, (list, tuple)):
+        return torch.as_tensor(other)
+    if isinstance(other, torch.SymInt | torch.SymFloat | torch.SymBool):
+        return torch.as_tensor(other)
+    raise errors.KindError(
+        f"{op}: {kind(other)} has no leaves; a container, a batch-shaped tensor or a number would do"
+    )
+
+
+def _resized(node: N, batch: tuple[int, ...]) -> N:
+    fields = {
+        key: _resized(value, (*batch, *value._batch[len(batch) :])) if isinstance(value, Node) else value
+        for key, value in node._fields.items()
+    }
+    return node._rebuild(fields, batch, node._names)
