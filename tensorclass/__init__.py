@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from ._data import NonTensorData as NonTensorData
     from ._data import NonTensorStack as NonTensorStack
     from ._data import is_non_tensor as is_non_tensor
+    from ._decorator import tensorclass as tensorclass
     from ._keys import NestedKey as NestedKey
     from ._settings import set_list_to_stack as set_list_to_stack
     from ._tensorclass import TensorClass as TensorClass
     from ._tensorclass import field as field
-    from ._tensorclass import tensorclass as tensorclass
     from ._tensordict import TensorDict as TensorDict
     from ._tensordict import TensorDictBase as TensorDictBase
     from ._tools import assert_allclose_td as assert_allclose_td
@@ -38,7 +38,8 @@ else:
         "_data": ("MetaData", "NonTensorData", "NonTensorStack", "is_non_tensor"),
         "_keys": ("NestedKey",),
         "_settings": ("set_list_to_stack",),
-        "_tensorclass": ("TensorClass", "field", "tensorclass"),
+        "_decorator": ("tensorclass",),
+        "_tensorclass": ("TensorClass", "field"),
         "_tensordict": ("TensorDict", "TensorDictBase"),
         "_tools": (
             "assert_allclose_td", "assert_close", "cat", "expand_as_right", "from_dict", "is_tensor_collection",

@@ -13,7 +13,8 @@ from typing import Any
 
 from torch import Size, Tensor
 
-from ._construct import set_up, unknown_arguments
+from ._columns import is_init_var
+from ._construct import FACTORY, REQUIRED, Required, missing_argument, set_up, unknown_arguments
 from ._fields import Field, Options
 from ._rules.annotations import Dims, plain_name
 from ._tree.contract import as_size
@@ -22,12 +23,14 @@ from ._tree.node import Node
 # Names of ours in the source start so; a field may be called batch or Tensor.
 _OURS = {
     "_t_Tensor": Tensor,
-    "_t_special": (Tensor, Node),
+    "_t_special": (Tensor, Node, Required),
     "_t_as_size": as_size,
     "_t_empty": Size(()),
     "_t_set_up": set_up,
     "_t_unknown_arguments": unknown_arguments,
-    "_t_factory": object(),  # stands in the signature for what a default_factory makes
+    "_t_missing_argument": missing_argument,
+    "_t_factory": FACTORY,
+    "_t_required": REQUIRED,
 }
 _DOORS = ("batch_size", "device", "names")
 
@@ -62,6 +65,9 @@ def init_source(
     lines = [f"def __init__({', '.join([own, *_parameters(columns, names, doors)])}):"]
     lines += ["    if _t_unknown:", "        raise _t_unknown_arguments(_t_class, _t_unknown)"]
     for one in columns:
+        if is_init_var(one) and one.default is dataclasses.MISSING:
+            missing = f"raise _t_missing_argument(_t_class, {one.name!r})"
+            lines += [f"    if {one.name} is _t_required:", f"        {missing}"]
         if one.default_factory is not dataclasses.MISSING:
             names[f"_t_make_{one.name}"] = one.default_factory
             if one.init:
@@ -70,21 +76,17 @@ def init_source(
                 lines.append(f"    {one.name} = _t_make_{one.name}()")
         elif one.default is not dataclasses.MISSING and not one.init:
             lines.append(f"    {one.name} = _t_default_{one.name}")
-    stored = [one.name for one in columns if not _is_init_var(one) and _has_value(one)]
+    stored = [one.name for one in columns if not is_init_var(one) and _has_value(one)]
     values = "{" + ", ".join(f"{name!r}: {name}" for name in stored) + "}"
     given = ", ".join(door if door in doors else "None" for door in _DOORS)
-    slow = f"_t_set_up({own}, _t_class, {values}, {given})"
+    slow = f"_t_set_up({own}, {values}, {given})"
     try:
         lines += _fast(own, [declared[name] for name in stored], options, names, doors, slow)
     except _Slow:
         lines.append(f"    {slow}")
     if hasattr(cls, "__post_init__"):
-        lines.append(f"    {own}.__post_init__({', '.join(one.name for one in columns if _is_init_var(one))})")
+        lines.append(f"    {own}.__post_init__({', '.join(one.name for one in columns if is_init_var(one))})")
     return "\n".join(lines) + "\n", names
-
-
-def _is_init_var(column: Any) -> bool:
-    return column._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]  # There is no public name.
 
 
 def _has_value(column: Any) -> bool:
@@ -101,6 +103,9 @@ def _parameters(columns: list[Any], names: dict[str, Any], doors: list[str]) -> 
             default = f"=_t_default_{one.name}"
         elif one.default_factory is not dataclasses.MISSING:
             default = "=_t_factory"
+        else:
+            # Python's own error for a missing argument would come before ours for a misspelt one.
+            default = "=_t_required"
         if one.init:
             shown[one.kw_only is True].append(one.name + default)
     return [*shown[False], "*", *shown[True], *(f"{door}=None" for door in doors), "**_t_unknown"]
@@ -169,8 +174,9 @@ class _Conditions:
         is_kind = f"isinstance({one.name}, {kind})"
         dtypes = []
         if held.dtypes is not None:
-            self.names[f"_t_dtypes_{held.word}"] = held.dtypes
-            dtypes = [f"{one.name}.dtype in _t_dtypes_{held.word}"]
+            word = f"_t_dtypes_{held.word.partition('[')[0]}"
+            self.names[word] = held.dtypes
+            dtypes = [f"{one.name}.dtype in {word}"]
         if one.optional:
             fits = [is_kind, *self._fits(held.dims, shape, False), *dtypes]
             self.checks.append(f"({one.name} is None or {' and '.join(fits)})")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Size, Tensor
 
-from ._data import unwrapped
+from ._container import checked_names
+from ._data import NonTensorData
 from ._door import take
 from ._fields import Field
 from ._rules import annotations, errors
@@ -19,6 +20,28 @@ from ._tree.node import Node
 
 if TYPE_CHECKING:
     from ._tensorclass import TensorClass
+
+
+class Required:
+    """Stands in a signature for an argument that must be given."""
+
+    def __repr__(self) -> str:
+        return "<required>"
+
+
+class Factory:
+    """Stands in a signature for what a default_factory makes."""
+
+    def __repr__(self) -> str:
+        return "<factory>"
+
+
+REQUIRED = Required()
+FACTORY = Factory()
+
+
+class MissingArgument(errors.KindError):
+    """A constructor argument that was not given and has no default."""
 
 
 class NoSuchArgument(errors.UnknownField, TypeError):
@@ -36,6 +59,11 @@ class Frozen(errors.Locked, dataclasses.FrozenInstanceError):
 def unknown_arguments(cls: type[TensorClass], unknown: Mapping[str, Any]) -> Exception:
     """The error for arguments that are no fields."""
     return NoSuchArgument(errors.no_field(cls.__name__, next(iter(unknown)), cls._declared))
+
+
+def missing_argument(cls: type[TensorClass], name: str) -> Exception:
+    """The error for an argument that was not given."""
+    return MissingArgument(f"{cls.__name__}: no value for {name!r}, and it has no default")
 
 
 def no_field(node: TensorClass, name: str) -> Exception:
@@ -74,38 +102,53 @@ def write(node: TensorClass, name: str, value: Any) -> None:
             break
     if name.startswith("__"):
         raise AttributeError(f"{cls.__name__!r} object has no attribute {name!r}")
-    raise errors.UnknownField(errors.no_field_to_set(cls.__name__, name, cls._declared))
+    raise no_field_to_set(node, name)
+
+
+def no_field_to_set(node: TensorClass, name: str) -> Exception:
+    """The error for a write to a name that is no field."""
+    return errors.UnknownField(errors.no_field_to_set(type(node).__name__, name, type(node)._declared))
+
+
+def frozen(node: TensorClass, action: str) -> Exception:
+    """The error for a write to an instance of a frozen class."""
+    return Frozen(f"cannot {action}: {type(node).__name__} is frozen; .replace(...) makes a changed copy")
 
 
 def resize(node: TensorClass, batch: Size) -> None:
     """Set the batch size, where the fields with *batch have it."""
+    if type(node)._options.frozen:
+        raise frozen(node, "set 'batch_size'")
     for name, dims, shape in _ballots(type(node)._declared, node.__dict__):
         wrong = annotations.check(name, dims, shape, {}, tuple(batch), node=isinstance(node.__dict__[name], Node))
         if wrong is not None:
             raise errors.ShapeError(wrong)
-    _BATCH_SIZE.__set__(node, batch)
+    node._set_batch(batch)
 
 
 def set_up(node: TensorClass, values: Mapping[str, Any], batch_size: Any, device: Any, names: Any) -> None:
     """Check what the constructor was given and store it."""
     declared = type(node)._declared
     device = full_device(device)
+    for name, value in values.items():
+        if value is REQUIRED:
+            raise missing_argument(type(node), name)
     taken = {name: _taken(node, declared[name], value, device) for name, value in values.items()}
     batch = _voted(declared, taken) if batch_size is None else as_size(batch_size)
     fields = fitted(node, taken, batch, device, {})
     node.__dict__.update({name: fields[name] for name in values})
     object.__setattr__(node, "_batch", batch)
     object.__setattr__(node, "_device", device)
-    object.__setattr__(node, "_names", None)
+    object.__setattr__(node, "_names", None if names is None else checked_names(names, len(batch)))
     object.__setattr__(node, "_locked", False)
     object.__setattr__(node, "_leaves", None)
     object.__setattr__(node, "_cache", None)
-    if names is not None:
-        type(node).names.__set__(node, names)
 
 
 def _taken(node: TensorClass, at: Field, value: Any, device: torch.device | None) -> Any:
-    return take(type(node).__name__, at, unwrapped(value), type(node)._options, device)
+    if isinstance(value, NonTensorData):
+        value = value.data
+    return take(type(node).__name__, at, value, type(node)._options, device)
 
 
 def _voted(declared: Mapping[str, Field], taken: Mapping[str, Any]) -> Size:
@@ -167,7 +210,7 @@ def admitted(node: TensorClass, name: str, value: Any) -> Any:
     """What is stored for a value that is written to a field."""
     declared = type(node)._declared
     if name not in declared:
-        raise errors.UnknownField(errors.no_field_to_set(type(node).__name__, name, declared))
+        raise no_field_to_set(node, name)
     at = declared[name]
     value = _taken(node, at, value, node._device)
     dims = at.dims_of(value)

@@ -9,10 +9,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._accessors import compiled, write_init
-from ._fields import Options, read_all
+from ._columns import as_init_var, is_field, is_init_var
+from ._construct import REQUIRED, frozen
+from ._fields import Field, Options, read_all
 from ._resolve import Scope, by_owner
 from ._rules import errors
-from ._rules.reserved import RESERVED
+from ._rules.reserved import IN_PLACE, RESERVED
 
 if TYPE_CHECKING:
     from ._tensorclass import TensorClass
@@ -57,25 +59,30 @@ def declare(cls: type[TensorClass], kw_only: bool, around: Mapping[str, Any]) ->
     columns: dict[str, Any] = cls.__dict__["__dataclass_fields__"]
     for door in DOORS:
         columns.pop(door, None) if _is_door(columns.get(door)) else None
-    kinds = {name: one._field_type for name, one in columns.items()}
-    fields = [name for name, kind in kinds.items() if kind is dataclasses._FIELD]  # type: ignore[attr-defined]
+    fields = [name for name, column in columns.items() if is_field(column)]
     for name in fields:
         _strip_default(cls, name)
-    cls._columns = [columns[name] for name, kind in kinds.items() if kind is not dataclasses._FIELD_CLASSVAR]  # type: ignore[attr-defined]
+    cls._columns = [column for column in columns.values() if is_field(column) or is_init_var(column)]
     cls._annotated = {name: _owner(cls, name) for name in fields}
     _refuse_order(cls)
     for door in DOORS:
         if door not in columns:
-            columns[door] = _door(door)
+            # dataclasses.replace reads an InitVar with a default off the instance and hands it on: so the batch stays.
+            columns[door] = as_init_var(door, _DOOR)
     cls._pending = ()
     finish(cls, around)
 
 
+def read_fields(cls: type[TensorClass], bound: Mapping[Any, Any]) -> dict[str, Field]:
+    """The fields of a generic class, when its type variables stand for these."""
+    scopes = {owner: Scope(owner) for owner in set(cls._annotated.values())}
+    return read_all(cls._annotated, scopes, by_owner(cls, bound))[0]
+
+
 def finish(cls: type[TensorClass], around: Mapping[str, Any] | None = None) -> None:
     """Resolve the annotations; those that name something not there yet are tried again at first construction."""
-    bound = by_owner(cls, {})
     scopes = {owner: Scope(owner, around) for owner in set(cls._annotated.values())}
-    declared, unresolved = read_all(cls._annotated, scopes, bound)
+    declared, unresolved = read_all(cls._annotated, scopes, by_owner(cls, {}))
     cls._declared = declared
     cls._pending = tuple(unresolved) if around is not None else ()
     _refuse_data(cls)
@@ -88,6 +95,18 @@ def finish(cls: type[TensorClass], around: Mapping[str, Any] | None = None) -> N
     cls._init_fields = init
     if not cls._own_init:
         cls.__init__ = init  # type: ignore[method-assign]
+    if cls._options.frozen:
+        for name in IN_PLACE:
+            if name not in cls.__dict__:
+                setattr(cls, name, _refusal(name))
+
+
+def _refusal(name: str) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise frozen(self, f"{name}()" if not name.startswith("__") else "write rows in place")
+
+    refuse.__name__ = name
+    return refuse
 
 
 def _stub(cls: type[TensorClass]) -> Any:
@@ -172,15 +191,6 @@ def _refuse_data(cls: type[TensorClass]) -> None:
             )
 
 
-def _door(name: str) -> Any:
-    # dataclasses.replace reads an InitVar with a default off the instance and passes it on: so the batch size is kept.
-    column: Any = dataclasses.field(default=None, kw_only=True)
-    column.name, column.type = name, Any
-    column._field_type = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]  # There is no public name.
-    column.metadata = _DOOR
-    return column
-
-
 _DOOR: Any = {"tensorclass": "an argument of the constructor, not a field"}
 
 
@@ -192,7 +202,10 @@ def _signature(cls: type, init: Any) -> inspect.Signature:
     signature = inspect.signature(init)
     known = {name: owner.__dict__["__annotations__"].get(name) for name, owner in _annotations(cls).items()}
     shown = [
-        one.replace(annotation=known.get(name, inspect.Parameter.empty))
+        one.replace(
+            annotation=known.get(name, inspect.Parameter.empty),
+            default=inspect.Parameter.empty if one.default is REQUIRED else one.default,
+        )
         for name, one in signature.parameters.items()
         if name != "_t_unknown"
     ]

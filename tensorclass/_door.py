@@ -57,7 +57,7 @@ def _take_tensor(owner: str, at: Field, value: Tensor, options: Options) -> Any:
         return value.to(_usual(wanted))
     takes = sorted(str(dtype).removeprefix("torch.") for dtype in wanted)
     given = str(value.dtype).removeprefix("torch.")
-    raise errors.KindError(annotations.dtype_mismatch(at.name, given, at.tensor.word, takes))
+    raise errors.KindError(annotations.dtype_mismatch(at.name, given, at.tensor.word.partition("[")[0], takes))
 
 
 def _usual(dtypes: frozenset[torch.dtype]) -> torch.dtype:

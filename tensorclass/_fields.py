@@ -160,7 +160,7 @@ def _shaped(name: str, one: Any, inner: Held) -> Held:
         inner.type,
         annotations.parse(one.dim_str),
         None if known is None else frozenset(dtype for dtype in known if isinstance(dtype, torch.dtype)),
-        one.dtype.__name__,
+        f'{one.dtype.__name__}[{inner.word}, "{one.dim_str}"]',
         inner.bound,
     )
 

@@ -129,4 +129,3 @@ def _known(*names: str) -> tuple[Any, ...]:
 
 _WRAPPERS: tuple[Any, ...] = _known("Final", "Required", "NotRequired", "ReadOnly")
 _SELF: tuple[Any, ...] = _known("Self")
-

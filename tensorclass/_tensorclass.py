@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field as field
 from typing import TYPE_CHECKING, Any, ClassVar, overload
 
@@ -11,15 +11,16 @@ import torch
 from torch import Size, Tensor
 from typing_extensions import Self, dataclass_transform
 
-from . import _construct
+from . import _build, _construct
 from ._cached import replace_cached
 from ._container import Container
 from ._declare import OPTIONS, declare, options_of, running
 from ._fields import Field, Options, Simple
 from ._rules import errors
+from ._tensordict import TensorDict, as_dict, untyped
 from ._tree import pytree
 from ._tree.contract import as_size
-from ._tree.node import Names
+from ._tree.node import Names, Node
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
@@ -42,7 +43,13 @@ class TensorClassMeta(ABCMeta):
     ) -> Any:
         if "_options" in namespace:  # TensorClass itself
             return super().__new__(mcls, name, bases, namespace, **others)
-        given = dict(frozen=frozen, autocast=autocast, nocast=nocast, tensor_only=tensor_only, shadow=shadow)
+        given = {
+            "frozen": frozen,
+            "autocast": autocast,
+            "nocast": nocast,
+            "tensor_only": tensor_only,
+            "shadow": shadow,
+        }
         bracketed = tuple(
             option for base in namespace.get("__orig_bases__", ()) for option in getattr(base, "_bracketed", ())
         )
@@ -181,29 +188,71 @@ class TensorClass(Container, metaclass=TensorClassMeta):
         def __getattr__(self, name: str) -> Any:
             raise _construct.no_attribute(self, name)
 
-    def _missing(self, key: errors.Key) -> Exception:
-        return _construct.no_field(self, key[0] if isinstance(key, tuple) else key)
+    # ---- what the engine asks of a node -------------------------------------------------------------------------
 
-    def _validate(self, key: str, value: Any) -> Any:
-        return _construct.admitted(self, key, value)
+    def _validate(self, key: errors.Key, value: Any) -> Any:
+        return _construct.admitted(self, key if isinstance(key, str) else key[-1], value)
+
+    def _missing(self, key: errors.Key) -> Exception:
+        return _construct.no_field(self, key if isinstance(key, str) else key[-1])
+
+    def _absent(self, name: str, default: Any) -> Any:
+        if name in type(self)._declared:
+            return default
+        raise _construct.no_field(self, name)
+
+    def _check_name(self, name: str) -> None:
+        if name not in type(self)._declared:
+            raise _construct.no_field_to_set(self, name)
 
     def _check_open(self, action: str) -> None:
         if type(self)._options.frozen:
-            raise _construct.Frozen(
-                f"cannot {action}: {type(self).__name__} is frozen; .replace(...) makes a changed copy"
-            )
+            raise _construct.frozen(self, action)
         super()._check_open(action)
+
+    def _drop(self, name: str) -> None:
+        if type(self)._declared[name].optional:
+            self.__dict__[name] = None
+        else:
+            del self.__dict__[name]
+
+    def _fill(self, fields: dict[str, Any]) -> None:
+        self.__dict__.update(fields)
+        object.__setattr__(self, "_cache", None)
+
+    def _fresh_node(self, name: str) -> Any:
+        return _build.fresh(self, name)
+
+    def _bare(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
+        # Fields that are left out are unset: None where they may be, and an error to read where they may not.
+        return self._rebuild({**_build.unset(type(self)), **fields}, batch, names)
+
+    def _untyped(self, fields: dict[str, Any], inplace: bool) -> Any:
+        if inplace:
+            raise errors.OptionError(f"{type(self).__name__} has fixed fields; its keys cannot change in place")
+        out: TensorDict[str, Any] = TensorDict(None, self._batch, self._device, self._names)
+        out._fields.update(fields)
+        return out
 
     def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
         new = object.__new__(type(self))
         new.__dict__.update(fields)
-        object.__setattr__(new, "_batch", Size(batch))
+        object.__setattr__(new, "_batch", batch if batch.__class__ is Size else Size(batch))
         object.__setattr__(new, "_device", self._device)
         object.__setattr__(new, "_names", names)
         object.__setattr__(new, "_locked", False)
         object.__setattr__(new, "_leaves", None)
         object.__setattr__(new, "_cache", None)
         return new
+
+    def __reduce__(self) -> Any:
+        state = (dict(self.__dict__), tuple(self._batch), self._device, self._names, bool(self._locked))
+        return _build.restore, (type(self), *state)
+
+    def __copy__(self) -> Self:
+        return self._like(dict(self.__dict__))
+
+    # ---- to and from other forms --------------------------------------------------------------------------------
 
     def replace(self, **fields: Any) -> Self:
         """The same instance with some fields replaced: class, batch size, device, names and the rest stay.
@@ -217,3 +266,42 @@ class TensorClass(Container, metaclass=TensorClassMeta):
         return self._like(_construct.changed(self, fields))
 
     __replace__ = replace
+
+    @classmethod
+    def from_dict(
+        cls,
+        input_dict: Mapping[str, Any],
+        *,
+        auto_batch_size: bool = False,
+        batch_size: Sequence[int] | int | None = None,
+        device: torch.device | str | int | None = None,
+        batch_dims: int | None = None,
+        names: Sequence[str | None] | None = None,
+    ) -> Self:
+        """An instance from a dict: nested dicts become the nested classes, fields that are not there take their default.
+
+        >>> class Sample(TensorClass):
+        ...     image: Tensor
+        >>> Sample.from_dict({"image": torch.zeros(4, 2)}, batch_size=[4]).batch_size
+        torch.Size([4])
+
+        __post_init__ is not run: the dict may come from an instance that had it run already.
+        """
+        out = _build.build(cls, input_dict, batch_size, device, names)
+        if batch_size is None and (auto_batch_size or batch_dims is not None):
+            Container.auto_batch_size_(out, batch_dims)
+        return out
+
+    @classmethod
+    def from_tensordict(cls, tensordict: Node) -> Self:
+        """An instance with the entries of a TensorDict; the tensors are shared, nested classes made anew."""
+        source: dict[str, Any] = tensordict._fields
+        return _build.build(cls, source, tensordict._batch, tensordict._device, tensordict._names)
+
+    def to_dict(self, *, retain_none: bool = True, convert_tensors: bool = False) -> dict[str, Any]:
+        """The fields as a dict, nested containers as dicts."""
+        return as_dict(self, retain_none)
+
+    def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict[str, Any]:
+        """A TensorDict with the same entries, all nested containers as TensorDicts; the tensors are shared."""
+        return untyped(self)

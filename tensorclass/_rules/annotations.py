@@ -204,9 +204,11 @@ def check(
         return node_mismatch(key, shape, batch) if node else batch_mismatch(key, shape, batch)
     if dims is None:
         return None
-    if dims.has_batch and len(shape) - len(dims.after) != len(batch):
-        least = f"{show(batch)} and {count(len(dims.after), 'dim')} more"
-        return _misfit(key, dims, shape, f"it has {count(len(shape), 'dim')}, not {least}", node)
+    rank = len(batch) + len(dims.after)
+    if dims.has_batch and len(shape) != rank:
+        return _misfit(
+            key, dims, shape, f"it has {count(len(shape), 'dim')}; with batch size {show(batch)} it must have {rank}", node
+        )
     wrong = match(dims, shape, bindings, batch)
     return None if wrong is None else _misfit(key, dims, shape, wrong, node)
 

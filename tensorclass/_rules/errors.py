@@ -113,8 +113,9 @@ def keys_differ(op: str, missing: Iterable[Key], which: str) -> str:
 def no_field(class_name: str, name: Key, fields: Iterable[Key]) -> str:
     """A name that is no field of the class."""
     fields = list(fields)
-    its = f"its fields are {some_names(fields)}" if fields else "it has no fields"
-    return f"{class_name} has no field {name_of(name)}{suggest(name, fields)}; {its}"
+    its = f"ts fields are {some_names(fields)}" if fields else "t has no fields"
+    near = suggest(name, fields)
+    return f"{class_name} has no field {name_of(name)}{near or ';'} {'I' if near else 'i'}{its}"
 
 
 def no_field_to_set(class_name: str, name: Key, fields: Iterable[Key]) -> str:
@@ -122,7 +123,7 @@ def no_field_to_set(class_name: str, name: Key, fields: Iterable[Key]) -> str:
     fields = list(fields)
     its = f" Its fields are {some_names(fields)}." if fields else ""
     near = suggest(name, fields)
-    return f"Cannot set the attribute {name_of(name)}: {class_name} has no such field{near}.{its}"
+    return f"Cannot set the attribute {name_of(name)}: {class_name} has no such field{near or '.'}{its}"
 
 
 def locked(action: str) -> str:
