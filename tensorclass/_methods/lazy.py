@@ -102,7 +102,7 @@ class LazyMoveMethods(LazyNode):
         dims_ = _dims.dims_in("flip", dims, n)
         return self._along("flip", lambda: _along.flip(batch, dims_), {"dims": dims_})
 
-    def roll(self, shifts: int | Sequence[int], *dims: int | Sequence[int]) -> Self:
+    def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int]) -> Self:
         """Shift the rows along some batch dims; what falls off comes back at the other end."""
         batch = self._batch
         n = len(batch)

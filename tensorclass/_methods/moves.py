@@ -270,7 +270,7 @@ class MoveMethods(Node):
             None if self._names is None else names_after(self._names, moves),
         )
 
-    def roll(self, shifts: int | Sequence[int], *dims: int | Sequence[int]) -> Self:
+    def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int]) -> Self:
         """Shift the rows along some batch dims; what falls off comes back at the other end."""
         batch = self._batch
         n = len(batch)
@@ -479,9 +479,9 @@ class MoveMethods(Node):
         new = result(batch, moves)
         return self._rebuild(
             {
-                k: v.gather(dim, wide(index, v, n))
+                k: v.gather(dim, wide(index, v.shape, n))
                 if isinstance(v, Tensor)
-                else type(v).gather(v, dim, index)
+                else type(v).gather(v, dim, wide(index, v._batch, n))
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()

@@ -8,8 +8,8 @@ from typing import Any
 from . import errors
 from .moves import no_ragged
 from .shapes import Keep, Moves, New, Sized, keep_all
-from .sizes import UNKNOWN, Batch, Size, show
-from .table import Dim, Int, Ints, Pieces, Repeats, Shifts, Sizes, StarDims, row
+from .sizes import UNKNOWN, Batch, Size, same, show
+from .table import Dim, Dims, Int, Ints, Pieces, Repeats, Shifts, Sizes, StarDims, row
 
 
 @row("along", leaf="v.flip(dims)")
@@ -19,7 +19,7 @@ def flip(batch: Batch, dims: StarDims) -> Moves:
 
 
 @row("along", leaf="v.roll(shifts, dims)")
-def roll(batch: Batch, shifts: Shifts, dims: StarDims) -> Moves:
+def roll(batch: Batch, shifts: Shifts, dims: Dims) -> Moves:
     """Shift the rows along some batch dims; what falls off comes back at the other end."""
     given = 1 if isinstance(shifts, int) else len(shifts)
     if given != len(dims):
@@ -92,6 +92,11 @@ def repeat_interleave(batch: Batch, repeats: Repeats, dim: Dim) -> Moves:
     """Repeat each row along a batch dim."""
     no_ragged("repeat_interleave", batch, [dim])
     if not isinstance(repeats, int):
+        shape = shape_of(repeats)
+        if len(shape) > 1 or (shape and same(shape[0], 1) is False and same(shape[0], batch[dim]) is False):
+            raise errors.ShapeError(
+                f"repeat_interleave: the numbers have shape {show(shape)}; one for each of the {batch[dim]} rows would do"
+            )
         return resized(batch, dim, UNKNOWN)
     if repeats < 0:
         raise errors.ShapeError(f"repeat_interleave: {repeats} is negative")
@@ -107,7 +112,7 @@ def index_select(batch: Batch, dim: Dim, index: Ints) -> Moves:
     return resized(batch, dim, shape[0] if shape else 1)
 
 
-@row("along", leaf="v.gather(dim, wide(index, v, n))")
+@row("along", leaf="v.gather(dim, wide(index, v.shape, n))")
 def gather(batch: Batch, dim: Dim, index: Ints) -> Moves:
     """For each place of the index, the row that it names along a batch dim; all features of the row come along."""
     shape = shape_of(index)

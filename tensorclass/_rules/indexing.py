@@ -67,6 +67,8 @@ def after(batch: Batch, index: Any) -> Batch:
             check_mask(item.shape, batch, dim)
             arrays.append((len(sizes), (item.count,)))
             dim += len(item.shape)
+        elif isinstance(item, Ints) and not item.shape:
+            dim += 1  # An int that sits in a tensor.
         elif isinstance(item, Ints):
             arrays.append((len(sizes), item.shape))
             dim += 1
@@ -80,7 +82,12 @@ def after(batch: Batch, index: Any) -> Batch:
         return tuple(sizes)
     shape = arrays[0][1]
     for _, other in arrays[1:]:
-        shape = broadcast("index", shape, other)
+        try:
+            shape = broadcast("index", shape, other)
+        except errors.ShapeError:
+            raise errors.DimError(
+                f"index: index tensors of shapes {show(shape)} and {show(other)} do not broadcast"
+            ) from None
     together = _together(items)
     place = arrays[0][0] if together else 0
     return (*sizes[:place], *shape, *sizes[place:])
@@ -88,7 +95,11 @@ def after(batch: Batch, index: Any) -> Batch:
 
 def _together(items: Sequence[Any]) -> bool:
     """Whether the index arrays stand side by side (torch takes ints out first); else their dims come first."""
-    kinds = [isinstance(item, (Mask, Ints, bool)) for item in items if item is None or isinstance(item, KEPT)]
+    kinds = [
+        isinstance(item, (Mask, Ints, bool))
+        for item in items
+        if item is None or (isinstance(item, KEPT) and not (isinstance(item, Ints) and not item.shape))
+    ]
     first, last = kinds.index(True), len(kinds) - 1 - kinds[::-1].index(True)
     return all(kinds[first : last + 1])
 

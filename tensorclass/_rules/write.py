@@ -62,7 +62,7 @@ def leaf_call(op: Op) -> str:
 def node_call(op: Op, leaf: str) -> str:
     """The same call on a nested container: its batch size is its shape."""
     method, rest = leaf[2:].split("(", 1)
-    rest = rest.replace("v.shape", "v._batch").replace("v.ndim", "len(v._batch)").replace("wide(index, v, n)", "index")
+    rest = rest.replace("v.shape", "v._batch").replace("v.ndim", "len(v._batch)")
     return f"type(v).{method}(v, {rest}" if rest != ")" else f"type(v).{method}(v)"
 
 

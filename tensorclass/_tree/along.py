@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 
-def wide(index: Tensor, leaf: Tensor, batch_dims: int) -> Tensor:
-    """A batch-shaped index for torch.gather on a leaf: the same row for all its features."""
-    features = leaf.ndim - batch_dims
+def wide(index: Tensor, shape: tuple[int, ...], batch_dims: int) -> Tensor:
+    """A batch-shaped index for torch.gather on a leaf of this shape: the same row for all its features."""
+    features = shape[batch_dims:]
     if not features:
         return index
-    return index.reshape(*index.shape, *[1] * features).expand(*index.shape, *leaf.shape[batch_dims:])
+    return index.reshape(*index.shape, *[1] * len(features)).expand(*index.shape, *features)
 
 
 def rows_after(batch: tuple[int, ...], dim: int, repeats: int | Tensor) -> tuple[int, ...]:

@@ -93,7 +93,7 @@ def compare(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> Any:
     if not isinstance(other, Node):
         if not isinstance(other, (*NUMBERS, Tensor)) and type(other).__module__ != "numpy":
             return NotImplemented
-        out = binary(op, node, other, one, None)
+        out = binary(op, node, other, with_tensor(one) if op.startswith("logical") else one, None)
         return _without_data(out)
     node, other = broadcast(op, node, other)
     mine, theirs = gather(node, []), match(op, node, other, [])

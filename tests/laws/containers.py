@@ -1,0 +1,76 @@
+"""Containers of every kind with batch size (4, 3), and one with a batch dim of size 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from tensorclass import TensorClass, TensorDict
+
+
+class Inner(TensorClass):
+    x: Tensor
+
+
+class Typed(TensorClass):
+    pos: Float[Tensor, "*batch 2"]
+    mass: Tensor
+    inner: Inner
+    label: str = "none"
+    weight: Tensor | None = None
+
+
+def numbers(*shape: int) -> Tensor:
+    """Different floats, none of them 0, so that a wrong place shows."""
+    return torch.arange(1.0, 1.0 + torch.Size(shape).numel()).reshape(shape)
+
+
+def flat(*batch: int) -> Any:
+    return TensorDict({"a": numbers(*batch), "b": numbers(*batch, 2)}, batch_size=batch)
+
+
+def nested(*batch: int) -> Any:
+    """A nested container with more batch dims than its parent."""
+    inner = TensorDict({"c": numbers(*batch, 5, 2)}, batch_size=[*batch, 5])
+    return TensorDict({"a": numbers(*batch), "n": inner, "m": {"d": numbers(*batch, 2)}}, batch_size=batch)
+
+
+def with_data(*batch: int) -> Any:
+    return TensorDict({"a": numbers(*batch, 2), "tag": "blue", "none": None}, batch_size=batch)
+
+
+def typed(*batch: int) -> Any:
+    inner = Inner(x=numbers(*batch, 2), batch_size=batch)
+    return Typed(pos=numbers(*batch, 2), mass=numbers(*batch), inner=inner, batch_size=batch)
+
+
+def locked(*batch: int) -> Any:
+    return nested(*batch).lock_()
+
+
+def named(*batch: int) -> Any:
+    out = flat(*batch)
+    out.names = [f"d{dim}" for dim in range(len(batch))]
+    return out
+
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "flat": flat, "nested": nested, "data": with_data, "typed": typed, "locked": locked, "named": named,
+}  # fmt: skip
+
+
+def leaves(container: Any) -> dict[Any, Tensor]:
+    """The tensors of a container by key."""
+    return dict(container.items(True, True))
+
+
+def by_feature(call: Callable[[Tensor], Any], leaf: Tensor, batch_dims: int) -> Tensor:
+    """call on every feature slice of a leaf (a tensor of batch shape), put together again: what the law compares with."""
+    features = leaf.shape[batch_dims:]
+    slices = leaf.reshape(*leaf.shape[:batch_dims], -1).unbind(-1)
+    done = torch.stack([call(one) for one in slices], -1)
+    return done.reshape((*done.shape[:-1], *features))

@@ -1,0 +1,126 @@
+"""Shape moves, ops along a dim and splits: on a container they are what they are on every feature slice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tensorclass._rules import errors, table
+from tensorclass._tree import node as _node  # noqa: F401  # The table is filled by the modules that the engine imports.
+
+from .arguments import called, every
+from .containers import KINDS, by_feature, leaves
+
+OPS = [op for op in table.OPS.values() if op.family in ("move", "along")]
+SPLITS = [op for op in table.OPS.values() if op.family == "split"]
+
+
+def on_tensor(op: table.Op, tensor: Tensor, arguments: dict[str, Any]) -> Any:
+    args, kwargs = called(op, arguments)
+    if op.name == "squeeze" and kwargs.get("dim", 0) is None:
+        kwargs = {}
+    return getattr(tensor, op.name)(*args, **kwargs)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_an_op_is_the_same_op_on_every_feature_slice(op: table.Op, kind: str) -> None:
+    tried = 0
+    for batch in ((4, 3), (4,), (4, 1)):
+        container = KINDS[kind](*batch)
+        for arguments in every(op, batch):
+            args, kwargs = called(op, arguments)
+            try:
+                want = on_tensor(op, torch.zeros(batch), arguments).shape
+            except (RuntimeError, IndexError, TypeError):
+                with pytest.raises((RuntimeError, IndexError, ValueError, TypeError)):
+                    getattr(container, op.name)(*args, **kwargs)
+                continue
+            got = getattr(container, op.name)(*args, **kwargs)
+            tried += 1
+            assert got.batch_size == want, arguments
+            assert type(got) is type(container)
+            assert leaves(got).keys() == leaves(container).keys()
+            for key, leaf in leaves(container).items():
+                one = by_feature(lambda x, a=arguments: on_tensor(op, x, a), leaf, len(batch))
+                torch.testing.assert_close(leaves(got)[key], one, msg=str((arguments, key)))
+    assert tried
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("op", SPLITS, ids=lambda op: op.name)
+def test_a_split_is_the_same_split_on_every_feature_slice(op: table.Op, kind: str) -> None:
+    for batch in ((4, 3), (4,)):
+        container = KINDS[kind](*batch)
+        for arguments in every(op, batch):
+            args, kwargs = called(op, arguments)
+            try:
+                wants = on_tensor(op, torch.zeros(batch), arguments)
+            except RuntimeError:
+                with pytest.raises(errors.ShapeError):
+                    getattr(container, op.name)(*args, **kwargs)
+                continue
+            got = getattr(container, op.name)(*args, **kwargs)
+            assert [part.batch_size for part in got] == [want.shape for want in wants], arguments
+            for key, leaf in leaves(container).items():
+                for place, part in enumerate(got):
+                    one = by_feature(lambda x, a=arguments, p=place: on_tensor(op, x, a)[p], leaf, len(batch))
+                    assert torch.equal(leaves(part)[key], one), (arguments, key)
+
+
+@pytest.mark.parametrize("op", [*OPS, *SPLITS], ids=lambda op: op.name)
+def test_the_rule_alone_knows_the_batch_size(op: table.Op) -> None:
+    for arguments in every(op):
+        if isinstance(arguments.get("repeats"), Tensor):
+            continue  # How many rows it makes is data.
+        try:
+            want = on_tensor(op, torch.zeros(4, 3), arguments)
+        except (RuntimeError, IndexError, TypeError):
+            with pytest.raises((errors.RuleError, TypeError)):
+                table.after(op, (4, 3), arguments)
+            continue
+        said = table.after(op, (4, 3), arguments)
+        assert said == (list(map(lambda x: tuple(x.shape), want)) if op.family == "split" else tuple(want.shape)), arguments
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("op", OPS, ids=lambda op: op.name)
+def test_the_function_of_torch_is_the_method(op: table.Op, kind: str) -> None:
+    container = KINDS[kind](4, 3)
+    arguments = every(op)[0]
+    args, kwargs = called(op, arguments)
+    try:
+        want = getattr(container, op.name)(*args, **kwargs)
+    except errors.RuleError:
+        arguments = every(op)[1]
+        args, kwargs = called(op, arguments)
+        want = getattr(container, op.name)(*args, **kwargs)
+    for name in op.torch:
+        call = getattr(torch, name, None)
+        if call is None:
+            continue
+        try:
+            got = call(container, tuple(args), **kwargs) if args else call(container, **kwargs)
+        except TypeError:
+            continue  # torch spells the arguments of this alias otherwise.
+        assert got.batch_size == want.batch_size
+        assert (got == want).all()
+
+
+def test_a_name_follows_its_dim() -> None:
+    container = KINDS["named"](4, 3)
+
+    assert container.permute(1, 0).names == ["d1", "d0"]
+    assert container.unsqueeze(1).names == ["d0", None, "d1"]
+    assert container.flatten().names == [None]
+    assert container[0].names == ["d1"]
+    assert container[:, None, 1].names == ["d0", None]
+    assert container.expand(2, 4, 3).names == [None, "d0", "d1"]
+    assert container.reshape(4, 3, 1).names == ["d0", "d1", None]
+    assert torch.stack([container, container]).names == [None, "d0", "d1"]
+    assert container.sum(0).names == ["d1"]
+    assert container.unbind(0)[0].names == ["d1"]
+    assert container.split(2)[0].names == ["d0", "d1"]
