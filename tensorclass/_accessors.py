@@ -14,7 +14,7 @@ from typing import Any
 from torch import Size, Tensor
 
 from ._columns import is_init_var
-from ._construct import FACTORY, REQUIRED, Required, missing_argument, set_up, unknown_arguments
+from ._construct import Absent, missing_argument, set_up, unknown_arguments
 from ._fields import Field, Options
 from ._rules.annotations import Dims, plain_name
 from ._tree.contract import as_size
@@ -23,14 +23,14 @@ from ._tree.node import Node
 # Names of ours in the source start so; a field may be called batch or Tensor.
 _OURS = {
     "_t_Tensor": Tensor,
-    "_t_special": (Tensor, Node, Required),
+    "_t_special": (Tensor, Node, Absent),
     "_t_as_size": as_size,
     "_t_empty": Size(()),
     "_t_set_up": set_up,
     "_t_unknown_arguments": unknown_arguments,
     "_t_missing_argument": missing_argument,
-    "_t_factory": FACTORY,
-    "_t_required": REQUIRED,
+    "_t_factory": Absent.FACTORY,
+    "_t_required": Absent.REQUIRED,
 }
 _DOORS = ("batch_size", "device", "names")
 
@@ -74,8 +74,9 @@ def init_source(
                 lines += [f"    if {one.name} is _t_factory:", f"        {one.name} = _t_make_{one.name}()"]
             else:
                 lines.append(f"    {one.name} = _t_make_{one.name}()")
-        elif one.default is not dataclasses.MISSING and not one.init:
-            lines.append(f"    {one.name} = _t_default_{one.name}")
+        elif one.default is not dataclasses.MISSING and (_is_heavy(one.default) or not one.init):
+            lines += [f"    if {one.name} is _t_factory:"] if one.init else []
+            lines.append(f"    {'    ' if one.init else ''}{one.name} = _t_default_{one.name}")
     stored = [one.name for one in columns if not is_init_var(one) and _has_value(one)]
     values = "{" + ", ".join(f"{name!r}: {name}" for name in stored) + "}"
     given = ", ".join(door if door in doors else "None" for door in _DOORS)
@@ -89,6 +90,11 @@ def init_source(
     return "\n".join(lines) + "\n", names
 
 
+def _is_heavy(default: Any) -> bool:
+    # torch.compile cannot read a tensor that is the default of a parameter; as a global it can.
+    return not (default is None or isinstance(default, (bool, int, float, str)))
+
+
 def _has_value(column: Any) -> bool:
     missing = dataclasses.MISSING
     return column.init or column.default is not missing or column.default_factory is not missing
@@ -100,7 +106,7 @@ def _parameters(columns: list[Any], names: dict[str, Any], doors: list[str]) -> 
         default = ""
         if one.default is not dataclasses.MISSING:
             names[f"_t_default_{one.name}"] = one.default
-            default = f"=_t_default_{one.name}"
+            default = "=_t_factory" if _is_heavy(one.default) else f"=_t_default_{one.name}"
         elif one.default_factory is not dataclasses.MISSING:
             default = "=_t_factory"
         else:

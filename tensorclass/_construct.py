@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -22,22 +23,14 @@ if TYPE_CHECKING:
     from ._tensorclass import TensorClass
 
 
-class Required:
-    """Stands in a signature for an argument that must be given."""
+class Absent(enum.Enum):
+    """What stands in a signature where a default would; an enum, since torch.compile can read the members of one."""
+
+    REQUIRED = "required"
+    FACTORY = "factory"
 
     def __repr__(self) -> str:
-        return "<required>"
-
-
-class Factory:
-    """Stands in a signature for what a default_factory makes."""
-
-    def __repr__(self) -> str:
-        return "<factory>"
-
-
-REQUIRED = Required()
-FACTORY = Factory()
+        return f"<{self.value}>"
 
 
 class MissingArgument(errors.KindError):
@@ -131,7 +124,7 @@ def set_up(node: TensorClass, values: Mapping[str, Any], batch_size: Any, device
     declared = type(node)._declared
     device = full_device(device)
     for name, value in values.items():
-        if value is REQUIRED:
+        if value is Absent.REQUIRED:
             raise missing_argument(type(node), name)
     taken = {name: _taken(node, declared[name], value, device) for name, value in values.items()}
     batch = _voted(declared, taken) if batch_size is None else as_size(batch_size)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._accessors import compiled, write_init
 from ._columns import as_init_var, is_field, is_init_var
-from ._construct import REQUIRED, frozen
+from ._construct import Absent, frozen
 from ._fields import Field, Options, read_all
 from ._resolve import Scope, by_owner
 from ._rules import errors
@@ -198,13 +198,14 @@ def _is_door(column: Any) -> bool:
     return column is not None and column.metadata is _DOOR
 
 
-def _signature(cls: type, init: Any) -> inspect.Signature:
+def _signature(cls: type[TensorClass], init: Any) -> inspect.Signature:
     signature = inspect.signature(init)
     known = {name: owner.__dict__["__annotations__"].get(name) for name, owner in _annotations(cls).items()}
+    defaults = {one.name: one.default for one in cls._columns if one.default is not dataclasses.MISSING}
     shown = [
         one.replace(
             annotation=known.get(name, inspect.Parameter.empty),
-            default=inspect.Parameter.empty if one.default is REQUIRED else one.default,
+            default=inspect.Parameter.empty if one.default is Absent.REQUIRED else defaults.get(name, one.default),
         )
         for name, one in signature.parameters.items()
         if name != "_t_unknown"

@@ -278,7 +278,7 @@ class TensorClass(Container, metaclass=TensorClassMeta):
         batch_dims: int | None = None,
         names: Sequence[str | None] | None = None,
     ) -> Self:
-        """An instance from a dict: nested dicts become the nested classes, fields that are not there take their default.
+        """An instance from a dict: nested dicts become nested classes, fields that are not there take their default.
 
         >>> class Sample(TensorClass):
         ...     image: Tensor

@@ -206,9 +206,8 @@ def check(
         return None
     rank = len(batch) + len(dims.after)
     if dims.has_batch and len(shape) != rank:
-        return _misfit(
-            key, dims, shape, f"it has {count(len(shape), 'dim')}; with batch size {show(batch)} it must have {rank}", node
-        )
+        why = f"it has {count(len(shape), 'dim')}; with batch size {show(batch)} it must have {rank}"
+        return _misfit(key, dims, shape, why, node)
     wrong = match(dims, shape, bindings, batch)
     return None if wrong is None else _misfit(key, dims, shape, wrong, node)
 
