@@ -10,7 +10,7 @@ Leaves = dict[str, Tensor]
 NAMES = ("pos", "vel", "force", "mass", "charge", "label")
 
 
-@dataclass(slots=True)
+@dataclass
 class Particles:
     """Six tensors that share their leading dims, checked once when made."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,12 +10,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import tensorclass
+from tensorclass import TensorClass, TensorDict
 
 from .by_hand import Leaves
 
 
-class Ours(tensorclass.TensorClass):
+class Particles(TensorClass):
     """Six plain leaves; the peer knows no shape annotations, so neither does this class."""
 
     pos: Tensor
@@ -36,20 +35,16 @@ class Library:
 
 
 def ours() -> Library:
-    return Library(Ours, tensorclass.TensorDict)
+    return Library(Particles, TensorDict)
 
 
 def peer() -> Library | None:
     """The peer with a class like ours, or None where it is not installed."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            module = importlib.import_module("tensordict")
+        module = importlib.import_module("benchmarks.peer")
     except ImportError:
         return None
-    body = {"__annotations__": dict.fromkeys(Ours.__annotations__, Tensor), "__module__": __name__}
-    particles = type(module.TensorClass)("Peer", (module.TensorClass,), body)
-    return Library(particles, module.TensorDict)
+    return Library(module.Particles, module.TensorDict)
 
 
 def leaves(batch: Sequence[int]) -> Leaves:

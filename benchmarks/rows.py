@@ -2,20 +2,20 @@
 
 A row is two lines of Python. The first runs on our container and on the peer's, `x` (sixteen of them, `xs`; one that
 holds another, `nested`); the second on what a careful user has without a library: the dataclass `hand`, the dict of
-leaves `d` (`ds`, `dd`). They are timed inline, so that no call of a function hides a difference.
+leaves `d` (`ds`, `dd`). Each line is the body of a function, and the call of that function is timed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from timeit import Timer
 from typing import Any
 
 import torch
 
 from . import by_hand
 from .libraries import Library, leaves
+from .timing import Way
 
 BATCH = (32,)
 
@@ -32,9 +32,10 @@ class Row:
 class Case:
     """A row on one kind of container, ready to be timed."""
 
+    kind: str
     name: str
     limit: float
-    ways: dict[str, Timer]
+    ways: dict[str, Way]
 
 
 TYPED = [
@@ -62,16 +63,25 @@ BOTH = [
 ]
 
 
+KINDS = {"TensorClass": TYPED + BOTH, "TensorDict keys": KEYED, "TensorDict": BOTH}
+
+
 def cases(ours: Library, peer: Library | None) -> Iterator[Case]:
     """Every row of every kind of container; without the peer, two ways each."""
     libraries = {"ours": ours} if peer is None else {"ours": ours, "peer": peer}
     shared = _shared()
-    for kind, rows in (("TensorClass", TYPED + BOTH), ("TensorDict", KEYED + BOTH)):
+    for kind, rows in KINDS.items():
         names = {name: shared | _containers(kind, library, shared) for name, library in libraries.items()}
         for row in rows:
-            ways = {name: Timer(row.container, globals=known) for name, known in names.items()}
-            ways["by hand"] = Timer(row.hand, globals=dict(shared))
-            yield Case(f"{kind} {row.name}", row.limit, ways)
+            ways = {name: _function(row.container, known) for name, known in names.items()}
+            ways["by hand"] = _function(row.hand, dict(shared))
+            yield Case(kind, row.name, row.limit, ways)
+
+
+def _function(line: str, names: dict[str, Any]) -> Way:
+    exec(f"def way():\n    {line}", names)
+    way: Way = names["way"]
+    return way
 
 
 def _shared() -> dict[str, Any]:

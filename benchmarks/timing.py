@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from timeit import Timer
+
+Way = Callable[[], None]
 
 
 @dataclass
@@ -24,16 +26,17 @@ class Times:
         return statistics.median(one / other for one, other in pairs)
 
 
-def in_turns(ways: Mapping[str, Timer], rounds: int, seconds: float = 0.002) -> Times:
+def in_turns(ways: Mapping[str, Way], rounds: int, seconds: float = 0.002) -> Times:
     """Run each way for about `seconds` a round, starting each round with another one."""
-    counts = {name: _runs_in(seconds, timer) for name, timer in ways.items()}
+    timers = {name: Timer(way) for name, way in ways.items()}
+    counts = {name: _runs_in(seconds, timer) for name, timer in timers.items()}
     names = list(ways)
     taken: dict[str, list[float]] = {name: [] for name in names}
     gc.collect()
     for turn in range(rounds):
         first = turn % len(names)
         for name in names[first:] + names[:first]:
-            taken[name].append(ways[name].timeit(counts[name]) / counts[name])  # a Timer keeps gc off meanwhile
+            taken[name].append(timers[name].timeit(counts[name]) / counts[name])  # a Timer keeps gc off meanwhile
     return Times(taken)
 
 

@@ -24,7 +24,7 @@ def modules() -> Iterator[str]:
                 yield ".".join(path.relative_to(base).with_suffix("").parts).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("name", modules())
+@pytest.mark.parametrize("name", sorted(modules()))
 def test_the_examples_of_a_module_run(name: str) -> None:
     public: dict[str, Any] = {each: getattr(tensorclass, each) for each in tensorclass.__all__}
     module = importlib.import_module(name)
