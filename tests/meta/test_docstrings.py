@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import sys
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,11 +27,21 @@ def modules() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted(modules()))
-def test_the_examples_of_a_module_run(name: str) -> None:
-    public: dict[str, Any] = {each: getattr(tensorclass, each) for each in tensorclass.__all__}
-    module = importlib.import_module(name)
-    finder = doctest.DocTestFinder(exclude_empty=True)
-    for test in finder.find(module, extraglobs={"torch": torch, "nn": torch.nn} | public | vars(module)):
+def test_the_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = importlib.import_module(name)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(source):
+        test.globs = namespace(source, monkeypatch)
         torch.manual_seed(0)
-        result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test)
+        result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, clear_globs=False)
         assert result.failed == 0, test.name
+
+
+def namespace(source: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What a reader has at hand: torch, the public names, and those of the documented module."""
+    module = types.ModuleType("docstring")
+    # `annotations` would tell doctest to keep annotations as strings, which no reader's prompt does.
+    own = {key: value for key, value in vars(source).items() if not key.startswith("__") and key != "annotations"}
+    public = {each: getattr(tensorclass, each) for each in tensorclass.__all__}
+    vars(module).update(public | {"torch": torch, "nn": torch.nn} | own)
+    monkeypatch.setitem(sys.modules, module.__name__, module)  # annotations are looked up there
+    return vars(module)
