@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ._tensorclass import field as field
     from ._tensordict import TensorDict as TensorDict
     from ._tensordict import TensorDictBase as TensorDictBase
+    from ._typedtensordict import TypedTensorDict as TypedTensorDict
     from ._tools import assert_allclose_td as assert_allclose_td
     from ._tools import assert_close as assert_close
     from ._tools import cat as cat
@@ -41,6 +42,7 @@ else:
         "_decorator": ("tensorclass",),
         "_tensorclass": ("TensorClass", "field"),
         "_tensordict": ("TensorDict", "TensorDictBase"),
+        "_typedtensordict": ("TypedTensorDict",),
         "_tools": (
             "assert_allclose_td", "assert_close", "cat", "expand_as_right", "from_dict", "is_tensor_collection",
             "is_tensorclass", "pad", "reveal_batch", "stack", "unravel_key", "unravel_key_list", "where",

@@ -39,7 +39,7 @@ class _Slow(Exception):
     """A field that the fast path has no condition for."""
 
 
-def write_init(cls: type, columns: list[Any], declared: Mapping[str, Field], options: Options) -> Any:
+def write_init(cls: Any, columns: list[Any], declared: Mapping[str, Field], options: Options) -> Any:
     """The __init__ of a class: `columns` are its dataclass fields, InitVars included."""
     source, names = init_source(cls, columns, declared, options)
     return compiled(source, {**_OURS, **names, "_t_class": cls}, f"{cls.__qualname__}.__init__")
@@ -56,7 +56,7 @@ def compiled(source: str, names: dict[str, Any], title: str) -> Any:
 
 
 def init_source(
-    cls: type, columns: list[Any], declared: Mapping[str, Field], options: Options
+    cls: Any, columns: list[Any], declared: Mapping[str, Field], options: Options
 ) -> tuple[str, dict[str, Any]]:
     """The source of __init__ and the values that it names."""
     names: dict[str, Any] = {}
@@ -82,7 +82,7 @@ def init_source(
     given = ", ".join(door if door in doors else "None" for door in _DOORS)
     slow = f"_t_set_up({own}, {values}, {given})"
     try:
-        lines += _fast(own, [declared[name] for name in stored], options, names, doors, slow)
+        lines += _fast(own, [declared[name] for name in stored], options, names, doors, slow, cls._in_dict)
     except _Slow:
         lines.append(f"    {slow}")
     if hasattr(cls, "__post_init__"):
@@ -121,9 +121,15 @@ def _parameters(columns: list[Any], names: dict[str, Any], doors: list[str]) -> 
 
 
 def _fast(
-    own: str, fields: list[Field], options: Options, names: dict[str, Any], doors: list[str], slow: str
+    own: str,
+    fields: list[Field],
+    options: Options,
+    names: dict[str, Any],
+    doors: list[str],
+    slow: str,
+    in_dict: bool,
 ) -> list[str]:
-    if options.autocast or "batch_size" not in doors:
+    if options.autocast or not in_dict:
         raise _Slow
     writer = _Conditions(names)
     for one in fields:

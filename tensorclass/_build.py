@@ -18,9 +18,9 @@ from ._tensordict import TensorDict
 from ._tree.node import Node
 
 if TYPE_CHECKING:
-    from ._tensorclass import TensorClass
+    from ._declared import Declared
 
-T = TypeVar("T", bound="TensorClass")
+T = TypeVar("T", bound="Declared")
 
 
 def build(
@@ -71,12 +71,19 @@ def _typed(one: Held, value: Any, entries: Mapping[Any, Any]) -> Any:
     return build(one.type, entries, None, None, None, one.bound)
 
 
-def unset(cls: type[TensorClass]) -> dict[str, None]:
+def unset(cls: type[Declared]) -> dict[str, None]:
     """The fields that may be unset, unset."""
     return {name: None for name, at in cls._declared.items() if at.optional}
 
 
-def fresh(node: TensorClass, name: str) -> Any:
+def plain(node: Declared, fields: dict[str, Any]) -> TensorDict[str, Any]:
+    """A TensorDict with these entries, and the batch size, device and dim names of an instance."""
+    out: TensorDict[str, Any] = TensorDict(None, node._batch, node._device, node._names)
+    out._fields.update(fields)
+    return out
+
+
+def fresh(node: Declared, name: str) -> Any:
     """A container for a field that is unset, to be filled by a write to what is inside it."""
     at = type(node)._declared[name]
     if at.anything or any(issubclass(TensorDict, one.type) for one in at.nodes):

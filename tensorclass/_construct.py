@@ -20,7 +20,7 @@ from ._tree.contract import as_size, check_tensor, full_device, moved, rebatched
 from ._tree.node import Node
 
 if TYPE_CHECKING:
-    from ._tensorclass import TensorClass
+    from ._declared import Declared
 
 
 class Absent(enum.Enum):
@@ -49,17 +49,17 @@ class Frozen(errors.Locked, dataclasses.FrozenInstanceError):
     """A write to an instance of a frozen class."""
 
 
-def unknown_arguments(cls: type[TensorClass], unknown: Mapping[str, Any]) -> Exception:
+def unknown_arguments(cls: type[Declared], unknown: Mapping[str, Any]) -> Exception:
     """The error for arguments that are no fields."""
     return NoSuchArgument(errors.no_field(cls.__name__, next(iter(unknown)), cls._declared))
 
 
-def missing_argument(cls: type[TensorClass], name: str) -> Exception:
+def missing_argument(cls: type[Declared], name: str) -> Exception:
     """The error for an argument that was not given."""
     return MissingArgument(f"{cls.__name__}: no value for {name!r}, and it has no default")
 
 
-def no_field(node: TensorClass, name: str) -> Exception:
+def no_field(node: Declared, name: str) -> Exception:
     """The error for a key that an instance does not have."""
     declared = type(node)._declared
     if name in declared:
@@ -67,7 +67,7 @@ def no_field(node: TensorClass, name: str) -> Exception:
     return errors.UnknownField(errors.no_field(type(node).__name__, name, declared))
 
 
-def no_attribute(node: TensorClass, name: str) -> Exception:
+def no_attribute(node: Declared, name: str) -> Exception:
     """The error for an attribute that an instance does not have."""
     if name.startswith("__"):
         return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
@@ -80,12 +80,12 @@ def no_attribute(node: TensorClass, name: str) -> Exception:
     return no_field(node, name)
 
 
-def write(node: TensorClass, name: str, value: Any) -> None:
+def write(node: Declared, name: str, value: Any) -> None:
     """`node.name = value`, where it is not the simple case."""
     cls = type(node)
     if name in cls._declared:
         cls._check_open(node, f"set {name!r}")
-        node.__dict__[name] = admitted(node, name, value)
+        node._fields[name] = admitted(node, name, value)
         return
     for owner in cls.__mro__:
         if name in owner.__dict__:
@@ -98,28 +98,28 @@ def write(node: TensorClass, name: str, value: Any) -> None:
     raise no_field_to_set(node, name)
 
 
-def no_field_to_set(node: TensorClass, name: str) -> Exception:
+def no_field_to_set(node: Declared, name: str) -> Exception:
     """The error for a write to a name that is no field."""
     return errors.UnknownField(errors.no_field_to_set(type(node).__name__, name, type(node)._declared))
 
 
-def frozen(node: TensorClass, action: str) -> Exception:
+def frozen(node: Declared, action: str) -> Exception:
     """The error for a write to an instance of a frozen class."""
     return Frozen(f"cannot {action}: {type(node).__name__} is frozen; .replace(...) makes a changed copy")
 
 
-def resize(node: TensorClass, batch: Size) -> None:
+def resize(node: Declared, batch: Size) -> None:
     """Set the batch size, where the fields with *batch have it."""
     if type(node)._options.frozen:
         raise frozen(node, "set 'batch_size'")
-    for name, dims, shape in _ballots(type(node)._declared, node.__dict__):
-        wrong = annotations.check(name, dims, shape, {}, tuple(batch), node=isinstance(node.__dict__[name], Node))
+    for name, dims, shape in _ballots(type(node)._declared, node._fields):
+        wrong = annotations.check(name, dims, shape, {}, tuple(batch), node=isinstance(node._fields[name], Node))
         if wrong is not None:
             raise errors.ShapeError(wrong)
     node._set_batch(batch)
 
 
-def set_up(node: TensorClass, values: Mapping[str, Any], batch_size: Any, device: Any, names: Any) -> None:
+def set_up(node: Declared, values: Mapping[str, Any], batch_size: Any, device: Any, names: Any) -> None:
     """Check what the constructor was given and store it."""
     declared = type(node)._declared
     device = full_device(device)
@@ -129,16 +129,15 @@ def set_up(node: TensorClass, values: Mapping[str, Any], batch_size: Any, device
     taken = {name: _taken(node, declared[name], value, device) for name, value in values.items()}
     batch = _voted(declared, taken) if batch_size is None else as_size(batch_size)
     fields = fitted(node, taken, batch, device, {})
-    node.__dict__.update({name: fields[name] for name in values})
     object.__setattr__(node, "_batch", batch)
     object.__setattr__(node, "_device", device)
     object.__setattr__(node, "_names", None if names is None else checked_names(names, len(batch)))
     object.__setattr__(node, "_locked", False)
     object.__setattr__(node, "_leaves", None)
-    object.__setattr__(node, "_cache", None)
+    node._fill({name: fields[name] for name in values})
 
 
-def _taken(node: TensorClass, at: Field, value: Any, device: torch.device | None) -> Any:
+def _taken(node: Declared, at: Field, value: Any, device: torch.device | None) -> Any:
     if isinstance(value, NonTensorData):
         value = value.data
     return take(type(node).__name__, at, value, type(node)._options, device)
@@ -159,7 +158,7 @@ def _ballots(declared: Mapping[str, Field], taken: Mapping[str, Any]) -> Iterabl
 
 
 def fitted(
-    node: TensorClass,
+    node: Declared,
     taken: Mapping[str, Any],
     batch: Size,
     device: torch.device | None,
@@ -199,7 +198,7 @@ def check_fits(name: str, value: Any, dims: annotations.Dims | None, batch: Size
         raise errors.ShapeError(wrong)
 
 
-def admitted(node: TensorClass, name: str, value: Any) -> Any:
+def admitted(node: Declared, name: str, value: Any) -> Any:
     """What is stored for a value that is written to a field."""
     declared = type(node)._declared
     if name not in declared:
@@ -207,7 +206,7 @@ def admitted(node: TensorClass, name: str, value: Any) -> Any:
     at = declared[name]
     value = _taken(node, at, value, node._device)
     dims = at.dims_of(value)
-    before = node.__dict__.get(name)
+    before = node._fields.get(name)
     if dims is not None and not dims.has_batch and _same_shape(before, value):
         # No *batch: the annotation is about the shape at construction, and an op may have changed it since.
         dims = None
@@ -223,12 +222,12 @@ def _same_shape(before: Any, value: Any) -> bool:
     return isinstance(before, Tensor) and isinstance(value, Tensor) and before.shape == value.shape
 
 
-def names_bound(node: TensorClass, but: Iterable[str], names: frozenset[str]) -> Bindings:
+def names_bound(node: Declared, but: Iterable[str], names: frozenset[str]) -> Bindings:
     """What the names of dims stand for in an instance, going by the fields that are not about to change."""
     bindings: Bindings = {"*batch": tuple(node._batch)}
     changing = set(but)
     for name, at in type(node)._declared.items():
-        value = node.__dict__.get(name)
+        value = node._fields.get(name)
         dims = None if name in changing else at.dims_of(value)
         if dims is None or not (dims.names & names) or (isinstance(value, Tensor) and value.is_nested):
             continue
@@ -239,7 +238,7 @@ def names_bound(node: TensorClass, but: Iterable[str], names: frozenset[str]) ->
     return bindings
 
 
-def changed(node: TensorClass, values: Mapping[str, Any]) -> dict[str, Any]:
+def changed(node: Declared, values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an instance with some of them replaced, checked together."""
     declared = type(node)._declared
     for name in values:
@@ -251,4 +250,4 @@ def changed(node: TensorClass, values: Mapping[str, Any]) -> dict[str, Any]:
         dims = declared[name].dims_of(value)
         shared |= dims.names if dims is not None else frozenset()
     bindings = names_bound(node, values, shared) if shared else {}
-    return {**node.__dict__, **fitted(node, taken, node._batch, node._device, bindings)}
+    return {**node._fields, **fitted(node, taken, node._batch, node._device, bindings)}

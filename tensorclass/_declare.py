@@ -17,7 +17,7 @@ from ._rules import errors
 from ._rules.reserved import IN_PLACE, RESERVED
 
 if TYPE_CHECKING:
-    from ._tensorclass import TensorClass
+    from ._declared import Declared
 
 OPTIONS = tuple(one.name for one in dataclasses.fields(Options))
 DOORS = ("batch_size", "device", "names")
@@ -51,7 +51,7 @@ def options_of(bases: tuple[type, ...], given: Mapping[str, bool | None], bracke
     return Options(**chosen)
 
 
-def declare(cls: type[TensorClass], kw_only: bool, around: Mapping[str, Any]) -> None:
+def declare(cls: type[Declared], kw_only: bool, around: Mapping[str, Any]) -> None:
     """Make the fields of a new class known, and write its __init__ unless the body has one."""
     own = list(inspect.get_annotations(cls))
     _refuse_names(cls, own)
@@ -73,13 +73,13 @@ def declare(cls: type[TensorClass], kw_only: bool, around: Mapping[str, Any]) ->
     finish(cls, around)
 
 
-def read_fields(cls: type[TensorClass], bound: Mapping[Any, Any]) -> dict[str, Field]:
+def read_fields(cls: type[Declared], bound: Mapping[Any, Any]) -> dict[str, Field]:
     """The fields of a generic class, when its type variables stand for these."""
     scopes = {owner: Scope(owner) for owner in set(cls._annotated.values())}
     return read_all(cls._annotated, scopes, by_owner(cls, bound))[0]
 
 
-def finish(cls: type[TensorClass], around: Mapping[str, Any] | None = None) -> None:
+def finish(cls: type[Declared], around: Mapping[str, Any] | None = None) -> None:
     """Resolve the annotations; those that name something not there yet are tried again at first construction."""
     scopes = {owner: Scope(owner, around) for owner in set(cls._annotated.values())}
     declared, unresolved = read_all(cls._annotated, scopes, by_owner(cls, {}))
@@ -91,7 +91,8 @@ def finish(cls: type[TensorClass], around: Mapping[str, Any] | None = None) -> N
     init.__module__ = cls.__module__
     if not cls._pending:
         init.__signature__ = _signature(cls, init)
-    cls._simple = {name: one.simple for name, one in declared.items() if one.simple is not None}
+    simple = {} if cls._options.frozen else {name: one.simple for name, one in declared.items()}
+    cls._simple = {name: one for name, one in simple.items() if one is not None}
     cls._init_fields = init
     if not cls._own_init:
         cls.__init__ = init  # type: ignore[method-assign]
@@ -109,7 +110,7 @@ def _refusal(name: str) -> Any:
     return refuse
 
 
-def _stub(cls: type[TensorClass]) -> Any:
+def _stub(cls: type[Declared]) -> Any:
     source = (
         "def __init__(self, *args, **kwargs):\n"
         "    _t_finish(_t_class)\n"
@@ -118,7 +119,7 @@ def _stub(cls: type[TensorClass]) -> Any:
     return compiled(source, {"_t_finish": finish_late, "_t_class": cls}, f"{cls.__qualname__}.__init__, first call")
 
 
-def finish_late(cls: type[TensorClass]) -> None:
+def finish_late(cls: type[Declared]) -> None:
     """Resolve at first construction what class creation could not."""
     if cls._pending:
         finish(cls)
@@ -128,7 +129,7 @@ def finish_late(cls: type[TensorClass]) -> None:
 finish_late._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
-def _refuse_names(cls: type[TensorClass], own: list[str]) -> None:
+def _refuse_names(cls: type[Declared], own: list[str]) -> None:
     for name in own:
         if name == "batch_size" or name in _PRIVATE:
             raise BadField(f"field {name!r} of {cls.__name__}: the name is taken by the library; rename it")
@@ -144,7 +145,7 @@ _PRIVATE = frozenset(
 )
 
 
-def _as_dataclass(cls: type[TensorClass], own: list[str], kw_only: bool) -> None:
+def _as_dataclass(cls: type[Declared], own: list[str], kw_only: bool) -> None:
     """Let dataclasses read the body: order, defaults, InitVar, KW_ONLY, ClassVar, and its own mistakes."""
     for name in own:
         # Without this, what a field shadows (a method, a property) would count as its default.
@@ -168,7 +169,7 @@ def _owner(cls: type, name: str) -> type:
     return next(owner for owner in cls.__mro__ if name in owner.__dict__.get("__annotations__", ()))
 
 
-def _refuse_order(cls: type[TensorClass]) -> None:
+def _refuse_order(cls: type[Declared]) -> None:
     seen = None
     for one in cls._columns:
         if not one.init or one.kw_only is True:
@@ -182,7 +183,7 @@ def _refuse_order(cls: type[TensorClass]) -> None:
             )
 
 
-def _refuse_data(cls: type[TensorClass]) -> None:
+def _refuse_data(cls: type[Declared]) -> None:
     for at in cls._declared.values() if cls._options.tensor_only else ():
         if at.data:
             raise BadField(
@@ -198,7 +199,7 @@ def _is_door(column: Any) -> bool:
     return column is not None and column.metadata is _DOOR
 
 
-def _signature(cls: type[TensorClass], init: Any) -> inspect.Signature:
+def _signature(cls: type[Declared], init: Any) -> inspect.Signature:
     signature = inspect.signature(init)
     known = {name: owner.__dict__["__annotations__"].get(name) for name, owner in _annotations(cls).items()}
     defaults = {one.name: one.default for one in cls._columns if one.default is not dataclasses.MISSING}

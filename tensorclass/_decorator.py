@@ -9,7 +9,8 @@ from typing import Any, TypeVar, overload
 
 from typing_extensions import dataclass_transform
 
-from ._tensorclass import TensorClass, TensorClassMeta
+from ._meta import TensorClassMeta
+from ._tensorclass import TensorClass
 
 C = TypeVar("C")
 

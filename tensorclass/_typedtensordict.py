@@ -1,0 +1,55 @@
+"""TypedTensorDict: a TensorDict whose keys are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from . import _construct
+from ._declared import BatchSize, Declared
+from ._meta import TensorClassMeta
+from ._tensordict import TensorDict
+
+
+class TypedTensorDict(Declared, TensorDict[str, Any], metaclass=TensorClassMeta):
+    """A TensorDict whose keys are declared, and can be read as attributes.
+
+    >>> class Obs(TypedTensorDict):
+    ...     pixels: Tensor
+    >>> obs = Obs(pixels=torch.zeros(4, 8), batch_size=[4])
+    >>> isinstance(obs, TensorDict), obs["pixels"] is obs.pixels
+    (True, True)
+
+    Where a TensorDict is asked for, one of these will do; where it is not, TensorClass is faster to read.
+    """
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        batch_size: BatchSize = field(default=BatchSize(), kw_only=True)
+        device: torch.device | str | int | None = field(default=None, kw_only=True)
+        names: Sequence[str | None] | None = field(default=None, kw_only=True)
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+
+    else:
+        batch_size = BatchSize()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _SLOTS:
+            object.__setattr__(self, name, value)
+        else:
+            _construct.write(self, name, value)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name in type(self)._declared and name in self._fields:
+                return self._fields[name]
+            raise _construct.no_attribute(self, name)
+
+
+_SLOTS = frozenset(TensorDict.__slots__)
