@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="Declared")
 
 
-def build(
-    cls: type[T], entries: Mapping[Any, Any], batch_size: Any, device: Any, names: Any, bound: Any = ()
-) -> T:
+def build(cls: type[T], entries: Mapping[Any, Any], batch_size: Any, device: Any, names: Any, bound: Any = ()) -> T:
     """An instance from entries; `bound` says what the type variables of the class stand for."""
     finish_late(cls)
     declared = read_fields(cls, dict(bound)) if bound else cls._declared

@@ -32,6 +32,28 @@ class BatchSize:
         _construct.resize(instance, as_size(value))
 
 
+class Device:
+    """The type of `device`, for checkers: a torch.device or None to read; what torch.device takes, to construct."""
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> torch.device | None: ...
+    def __get__(self, instance: Any, owner: type) -> Any: ...
+    def __set__(self, instance: Any, value: torch.device | str | int | None) -> None: ...
+
+
+class DimNames:
+    """The type of `names`, for checkers: a list with one entry a batch dim to read; any sequence, or None, to write."""
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> list[str | None]: ...
+    def __get__(self, instance: Any, owner: type) -> Any: ...
+    def __set__(self, instance: Any, value: Sequence[str | None] | None) -> None: ...
+
+
 class Bracketed:
     """TensorClass["nocast"], as a base class: TensorClass with options."""
 
@@ -170,6 +192,3 @@ class Declared(Container):
 
     def __copy__(self) -> Self:
         return self._like(dict(self._fields))
-
-
-Device = torch.device | str | int | None

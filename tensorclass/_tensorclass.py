@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field as field
 from typing import TYPE_CHECKING, Any, overload
 
-import torch
 from torch import Size, Tensor
 from typing_extensions import Self
 
 from . import _construct
-from ._declared import BatchSize, Declared
+from ._declared import BatchSize, Declared, Device, DimNames
 from ._meta import TensorClassMeta
 from ._tensordict import TensorDict, as_dict, untyped
 from ._tree.index import read
@@ -38,8 +36,8 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
 
     if TYPE_CHECKING:
         batch_size: BatchSize = field(default=BatchSize(), kw_only=True)
-        device: torch.device | str | int | None = field(default=None, kw_only=True)
-        names: Sequence[str | None] | None = field(default=None, kw_only=True)
+        device: Device = field(default=Device(), kw_only=True)
+        names: DimNames = field(default=DimNames(), kw_only=True)
 
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -63,27 +61,27 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
 
     # ---- read and write -----------------------------------------------------------------------------------------
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        cls = type(self)
-        simple = cls._simple.get(name)
-        if simple is not None and isinstance(value, Tensor) and self._device is None and not self._locked:
-            tail, dtypes = simple
-            batch = self._batch
-            shape = value.shape
-            fits = shape[: len(batch)] == batch if tail is None else shape == (*batch, *tail)
-            if fits and (dtypes is None or value.dtype in dtypes):
-                self.__dict__[name] = value
+    if not TYPE_CHECKING:  # With these in sight, a checker would let any name pass.
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            cls = type(self)
+            simple = cls._simple.get(name)
+            if simple is not None and isinstance(value, Tensor) and self._device is None and not self._locked:
+                tail, dtypes = simple
+                batch = self._batch
+                shape = value.shape
+                fits = shape[: len(batch)] == batch if tail is None else shape == (*batch, *tail)
+                if fits and (dtypes is None or value.dtype in dtypes):
+                    self.__dict__[name] = value
+                    return
+            _construct.write(self, name, value)
+
+        def __delattr__(self, name: str) -> None:
+            if name in type(self)._declared and name in self.__dict__:
+                self._check_open(f"delete {name!r}")
+                self._drop(name)
                 return
-        _construct.write(self, name, value)
-
-    def __delattr__(self, name: str) -> None:
-        if name in type(self)._declared and name in self.__dict__:
-            self._check_open(f"delete {name!r}")
-            self._drop(name)
-            return
-        raise _construct.no_attribute(self, name)
-
-    if not TYPE_CHECKING:  # A checker would let any name pass.
+            raise _construct.no_attribute(self, name)
 
         def __getattr__(self, name: str) -> Any:
             raise _construct.no_attribute(self, name)

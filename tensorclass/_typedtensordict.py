@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-import torch
-
 from . import _construct
-from ._declared import BatchSize, Declared
+from ._declared import BatchSize, Declared, Device, DimNames
 from ._meta import TensorClassMeta
 from ._tensordict import TensorDict
 
@@ -30,21 +27,21 @@ class TypedTensorDict(Declared, TensorDict[str, Any], metaclass=TensorClassMeta)
 
     if TYPE_CHECKING:
         batch_size: BatchSize = field(default=BatchSize(), kw_only=True)
-        device: torch.device | str | int | None = field(default=None, kw_only=True)
-        names: Sequence[str | None] | None = field(default=None, kw_only=True)
+        device: Device = field(default=Device(), kw_only=True)
+        names: DimNames = field(default=DimNames(), kw_only=True)
 
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
     else:
         batch_size = BatchSize()
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in _SLOTS:
-            object.__setattr__(self, name, value)
-        else:
-            _construct.write(self, name, value)
+    if not TYPE_CHECKING:  # With these in sight, a checker would let any name pass.
 
-    if not TYPE_CHECKING:
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name in _SLOTS:
+                object.__setattr__(self, name, value)
+            else:
+                _construct.write(self, name, value)
 
         def __getattr__(self, name: str) -> Any:
             if name in type(self)._declared and name in self._fields:
