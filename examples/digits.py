@@ -52,8 +52,8 @@ class Reader(TensorClassModuleBase[Digits, Scores]):
 
 
 def load() -> Digits:
-    raw = load_digits()
-    return Digits(image=torch.tensor(raw.images, dtype=torch.float32) / 16, label=torch.tensor(raw.target))
+    pixels, label = load_digits(return_X_y=True)
+    return Digits(image=torch.tensor(pixels).float().reshape(-1, 8, 8) / 16, label=torch.tensor(label))
 
 
 def train(reader: Reader, digits: Digits) -> None:
@@ -66,7 +66,7 @@ def train(reader: Reader, digits: Digits) -> None:
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        bar.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
+            bar.set_postfix(loss=f"{loss.item():.3f}", refresh=False)
 
 
 def count(label: Int[Tensor, "n"], guess: Int[Tensor, "n"]) -> Shaped[Tally, "10"]:

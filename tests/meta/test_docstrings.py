@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 import torch
 
-import tensorclass
-
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -41,7 +39,8 @@ def namespace(source: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> dict
     module = types.ModuleType("docstring")
     # `annotations` would tell doctest to keep annotations as strings, which no reader's prompt does.
     own = {key: value for key, value in vars(source).items() if not key.startswith("__") and key != "annotations"}
-    public = {each: getattr(tensorclass, each) for each in tensorclass.__all__}
+    package = importlib.import_module("tensorclass")
+    public = {each: getattr(package, each) for each in package.__all__}
     vars(module).update(public | {"torch": torch, "nn": torch.nn} | own)
     monkeypatch.setitem(sys.modules, module.__name__, module)  # annotations are looked up there
     return vars(module)

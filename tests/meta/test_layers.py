@@ -45,8 +45,8 @@ def imported(name: str, path: Path) -> Iterator[tuple[int, str]]:
 
 def _imports(node: ast.AST, package: str) -> Iterator[tuple[int, str]]:
     if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
-        for child in node.orelse:
-            yield from _imports(child, package)
+        for statement in node.orelse:
+            yield from _imports(statement, package)
         return
     if isinstance(node, ast.Import):
         yield from ((node.lineno, alias.name) for alias in node.names)
