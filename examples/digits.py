@@ -78,6 +78,7 @@ def count(label: Int[Tensor, "n"], guess: Int[Tensor, "n"]) -> Shaped[Tally, "10
 
 def main() -> int:
     torch.manual_seed(0)
+    torch.set_num_threads(1)  # the layers are small: several threads would wait for each other
     digits = load()
     digits = digits[torch.randperm(len(digits))]
     unseen, known = digits[:360], digits[360:]
