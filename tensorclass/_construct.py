@@ -14,8 +14,8 @@ from ._container import checked_names
 from ._data import NonTensorData
 from ._door import take
 from ._fields import Field
-from ._rules import annotations, errors
-from ._rules.annotations import Bindings
+from ._rules import errors
+from ._rules.annotations import Bindings, Dims, check, match, vote
 from ._tree.contract import as_size, check_tensor, full_device, moved, rebatched
 from ._tree.node import Node
 
@@ -113,7 +113,7 @@ def resize(node: Declared, batch: Size) -> None:
     if type(node)._options.frozen:
         raise frozen(node, "set 'batch_size'")
     for name, dims, shape in _ballots(type(node)._declared, node._fields):
-        wrong = annotations.check(name, dims, shape, {}, tuple(batch), node=isinstance(node._fields[name], Node))
+        wrong = check(name, dims, shape, {}, tuple(batch), node=isinstance(node._fields[name], Node))
         if wrong is not None:
             raise errors.ShapeError(wrong)
     node._set_batch(batch)
@@ -144,7 +144,7 @@ def _taken(node: Declared, at: Field, value: Any, device: torch.device | None) -
 
 
 def _voted(declared: Mapping[str, Field], taken: Mapping[str, Any]) -> Size:
-    batch, wrong = annotations.vote(_ballots(declared, taken))
+    batch, wrong = vote(_ballots(declared, taken))
     if wrong is not None:
         raise errors.ShapeError(wrong)
     return Size(batch)
@@ -182,7 +182,7 @@ def fitted(
     return fields
 
 
-def check_fits(name: str, value: Any, dims: annotations.Dims | None, batch: Size, bindings: Bindings) -> None:
+def check_fits(name: str, value: Any, dims: Dims | None, batch: Size, bindings: Bindings) -> None:
     """Refuse a value that does not fit the batch size or the dim string."""
     if isinstance(value, Tensor):
         if value.is_nested:
@@ -193,7 +193,7 @@ def check_fits(name: str, value: Any, dims: annotations.Dims | None, batch: Size
         shape, is_node = tuple(value._batch), True
     else:
         return
-    wrong = annotations.check(name, dims, shape, bindings, tuple(batch), node=is_node)
+    wrong = check(name, dims, shape, bindings, tuple(batch), node=is_node)
     if wrong is not None:
         raise errors.ShapeError(wrong)
 
@@ -227,13 +227,13 @@ def names_bound(node: Declared, but: Iterable[str], names: frozenset[str]) -> Bi
     bindings: Bindings = {"*batch": tuple(node._batch)}
     changing = set(but)
     for name, at in type(node)._declared.items():
-        value = node._fields.get(name)
+        value: Any = node._fields.get(name)
         dims = None if name in changing else at.dims_of(value)
         if dims is None or not (dims.names & names) or (isinstance(value, Tensor) and value.is_nested):
             continue
         tried = dict(bindings)
         # A field whose shape an op has changed says nothing.
-        if annotations.match(dims, tuple(value._batch if isinstance(value, Node) else value.shape), tried) is None:
+        if match(dims, tuple(value._batch if isinstance(value, Node) else value.shape), tried) is None:
             bindings = tried
     return bindings
 

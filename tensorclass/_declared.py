@@ -81,7 +81,11 @@ class Declared(Container):
     _in_dict: ClassVar[bool] = False  # whether fields are kept as instance attributes
     _none_is_unset = True
 
-    if not TYPE_CHECKING:
+    if TYPE_CHECKING:
+
+        def _fill(self, fields: dict[str, Any]) -> None: ...
+
+    else:
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             # Reached from super().__init__(...) in a class with an __init__ of its own: set the fields of that class.

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from ._fields import Field, Options
-from ._rules import annotations, errors
+from ._rules import errors
+from ._rules.annotations import dtype_mismatch
 from ._tree.contract import as_tensor
 from ._tree.node import Node, kind
 
@@ -57,7 +58,7 @@ def _take_tensor(owner: str, at: Field, value: Tensor, options: Options) -> Any:
         return value.to(_usual(wanted))
     takes = sorted(str(dtype).removeprefix("torch.") for dtype in wanted)
     given = str(value.dtype).removeprefix("torch.")
-    raise errors.KindError(annotations.dtype_mismatch(at.name, given, at.tensor.word.partition("[")[0], takes))
+    raise errors.KindError(dtype_mismatch(at.name, given, at.tensor.word.partition("[")[0], takes))
 
 
 def _usual(dtypes: frozenset[torch.dtype]) -> torch.dtype:
@@ -106,7 +107,8 @@ def _cast(owner: str, at: Field, value: Any, device: torch.device | None) -> Any
                 return one.type.from_dict(value)
         for one in at.data:
             if one.type in (int, float, bool, str, complex, list, tuple):
-                return one.type(value.tolist() if isinstance(value, Tensor) else value)
+                plain: Any = value.tolist() if isinstance(value, Tensor) else value
+                return one.type(plain)
     except (TypeError, ValueError, RuntimeError) as problem:
         raise _wrong_kind(owner, at, value) from problem
     return value

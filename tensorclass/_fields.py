@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from ._resolve import Scope, Unresolved, alternatives, arguments
-from ._rules import annotations, errors
-from ._rules.annotations import Dims
+from ._rules import errors
+from ._rules.annotations import AnnotationError, Dims, mistake, parse
 from ._tree.node import Node
 
 
@@ -145,20 +145,20 @@ def _with_spec(held: Held, metadata: Iterable[Any]) -> Held:
     for spec in metadata:
         shape = getattr(spec, "shape", None)
         if held.is_tensor and isinstance(shape, torch.Size):
-            dims = annotations.parse(" ".join(["*batch", *map(str, shape)]))
+            dims = parse(" ".join(["*batch", *map(str, shape)]))
             return Held(held.type, dims, held.dtypes, held.word)
     return held
 
 
 def _shaped(name: str, one: Any, inner: Held) -> Held:
-    wrong = annotations.mistake(one.dim_str)
+    wrong = mistake(one.dim_str)
     if wrong is not None:
-        raise annotations.AnnotationError(f"field {name!r}: {wrong}")
+        raise AnnotationError(f"field {name!r}: {wrong}")
     dtypes = one.dtypes if isinstance(one.dtypes, (tuple, list)) else None
     known = None if dtypes is None else [getattr(torch, dtype, None) for dtype in dtypes]
     return Held(
         inner.type,
-        annotations.parse(one.dim_str),
+        parse(one.dim_str),
         None if known is None else frozenset(dtype for dtype in known if isinstance(dtype, torch.dtype)),
         f'{one.dtype.__name__}[{inner.word}, "{one.dim_str}"]',
         inner.bound,

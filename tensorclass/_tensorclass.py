@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field as field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 from torch import Size, Tensor
 from typing_extensions import Self
@@ -31,13 +31,14 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     `tensor_only`, `shadow`; and `kw_only` as on a dataclass.
     """
 
-    __slots__ = ("_batch", "_device", "_names", "_locked", "_leaves", "_cache", "__dict__", "__weakref__")
+    __slots__ = ("_batch", "_device", "_names", "_locked", "_leaves", "_cache", "__weakref__")  # A subclass adds __dict__.
     _in_dict = True
 
     if TYPE_CHECKING:
-        batch_size: BatchSize = field(default=BatchSize(), kw_only=True)
-        device: Device = field(default=Device(), kw_only=True)
-        names: DimNames = field(default=DimNames(), kw_only=True)
+        # mypy takes what a descriptor gives for what it takes, and so finds these setters too narrow.
+        batch_size: BatchSize = field(default=BatchSize(), kw_only=True)  # type: ignore[override]
+        device: Device = field(default=Device(), kw_only=True)  # pyright: ignore
+        names: DimNames = field(default=DimNames(), kw_only=True)  # type: ignore[override]
 
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 
@@ -57,7 +58,7 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
 
     @property
     def _fields(self) -> dict[str, Any]:  # type: ignore[override]  # Read only here: the store is the instance itself.
-        return self.__dict__
+        return self.__dict__  # pyright: ignore  # It takes the __dict__ of a class for that of an instance.
 
     # ---- read and write -----------------------------------------------------------------------------------------
 
@@ -86,22 +87,16 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
         def __getattr__(self, name: str) -> Any:
             raise _construct.no_attribute(self, name)
 
-    @overload
-    def __getitem__(self, index: str) -> Any: ...
-    @overload
-    def __getitem__(self, index: tuple[str, ...]) -> Any: ...
-    @overload
-    def __getitem__(self, index: Any) -> Self: ...
-    def __getitem__(self, index: Any) -> Any:
-        """A field by name, what is inside a nested one by a tuple of names, or rows by index."""
-        if index.__class__ is str:
-            try:
-                return self.__dict__[index]
-            except KeyError:
-                raise self._missing(index) from None
-        if index.__class__ is tuple and index and isinstance(index[0], (str, tuple)):
-            return self._read(index)
-        return read(self, index)
+        def __getitem__(self, index: Any) -> Any:
+            """A field by name, what is inside a nested one by a tuple of names, or rows by index."""
+            if index.__class__ is str:
+                try:
+                    return self.__dict__[index]
+                except KeyError:
+                    raise self._missing(index) from None
+            if index.__class__ is tuple and index and isinstance(index[0], (str, tuple)):
+                return self._read(index)
+            return read(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Write a field by name, what is inside a nested one by a tuple of names, or rows by index."""
@@ -113,12 +108,12 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     # ---- how an instance keeps its fields -----------------------------------------------------------------------
 
     def _fill(self, fields: dict[str, Any]) -> None:
-        self.__dict__.update(fields)
+        self._fields.update(fields)
         object.__setattr__(self, "_cache", None)
 
     def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
         new = object.__new__(type(self))
-        new.__dict__.update(fields)
+        new.__dict__.update(fields)  # pyright: ignore  # The same.
         object.__setattr__(new, "_batch", batch if batch.__class__ is Size else Size(batch))
         object.__setattr__(new, "_device", self._device)
         object.__setattr__(new, "_names", names)

@@ -26,9 +26,10 @@ class TypedTensorDict(Declared, TensorDict[str, Any], metaclass=TensorClassMeta)
     __slots__ = ()
 
     if TYPE_CHECKING:
-        batch_size: BatchSize = field(default=BatchSize(), kw_only=True)
-        device: Device = field(default=Device(), kw_only=True)
-        names: DimNames = field(default=DimNames(), kw_only=True)
+        # mypy takes what a descriptor gives for what it takes, and so finds these setters too narrow.
+        batch_size: BatchSize = field(default=BatchSize(), kw_only=True)  # type: ignore[override]
+        device: Device = field(default=Device(), kw_only=True)  # pyright: ignore
+        names: DimNames = field(default=DimNames(), kw_only=True)  # type: ignore[override]
 
         def __init__(self, *args: Any, **kwargs: Any) -> None: ...
 

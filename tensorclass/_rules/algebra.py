@@ -9,13 +9,15 @@ from functools import reduce
 from math import gcd
 from typing import TypeAlias
 
+from .sizes import Symbolic
+
 # An atom is a name, or a quotient that does not come out even: ("//", left, right) or ("%", left, right).
 Atom: TypeAlias = "str | tuple[str, Size, Size]"
 Term = tuple[Atom, ...]  # the atoms of a product, sorted; () is the constant term
 Size: TypeAlias = "int | Dim"
 
 
-class Dim:
+class Dim(Symbolic):
     """A size that is known by name, such as n + 1; one that comes out as a number is an int instead.
 
     >>> n = name("n")
@@ -86,9 +88,9 @@ class Dim:
     def __hash__(self) -> int:
         return hash(frozenset(self.terms.items()))
 
-    def same(self, other: Size) -> bool | None:
+    def same(self, other: object) -> bool | None:
         """Whether two sizes are equal whatever the names are; None when that depends on them."""
-        return same(self, other)
+        return same(self, other) if isinstance(other, (int, Dim)) else None
 
     @property
     def names(self) -> frozenset[str]:
