@@ -1,0 +1,357 @@
+"""The walks of a file: each function once, in mypy's own turn, so that errors belong to the function for the daemon too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, Import, ImportAll, ImportFrom, MypyFile, NameExpr, TypeInfo, Var
+from mypy.types import get_proper_type
+from tensorclass._rules import algebra
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _hints, _report, _scan
+from ._state import State
+from ._tree import below
+from ._types import is_library
+from ._values import INT_PARAMETER, Box, Function, Net, Value
+from ._walk import Frame, Spent, Walk
+
+OURS = ("torch", "tensorclass", "jaxtyping")
+
+
+class Program:
+    """What is known of the files that mypy checks."""
+
+    def __init__(self) -> None:
+        self.files: dict[str, File] = {}
+
+    def visit(self, api: Any) -> None:
+        """A hook has fired: the function that mypy is in is walked, if it was not yet."""
+        tree = api.tree
+        file = self.files.get(tree.path)
+        if file is None or file.tree is not tree:
+            file = File(self, tree, api)
+            self.files[tree.path] = file
+        if file.interesting:
+            file.visit(api)
+
+    def file_of(self, api: Any, module: str) -> File | None:
+        """The file of a module of the program at hand, with its bodies."""
+        tree = api.modules.get(module)
+        if tree is None or tree.is_stub or not tree.defs or getattr(tree, "is_cache_skeleton", False):
+            return None
+        file = self.files.get(tree.path)
+        if file is None or file.tree is not tree:
+            file = File(self, tree, api)
+            self.files[tree.path] = file
+        return file
+
+
+class File:
+    """One file: its walks."""
+
+    def __init__(self, program: Program, tree: MypyFile, api: Any) -> None:
+        self.program = program
+        self.tree = tree
+        self.interesting = not tree.is_stub and not _report.ignored(api, tree) and _imports_ours(api, tree, 2)
+        self.done: dict[Any, tuple[Any, ...]] = {}
+        self.walks: dict[Any, list[_report.Report]] = {}
+        self.top: State | None = None
+        self.bindings: dict[str, int] | None = None
+        self.attributes: dict[str, dict[str, tuple[State, Value]]] = {}
+        self.busy: set[Any] = set()
+
+    def visit(self, api: Any) -> None:
+        node = _current(api)
+        token = _report.token(api, self.tree, node)
+        before = self.done.get(node)
+        if before is not None and _report.same_token(before, token):
+            return
+        again = before is not None
+        self.done[node] = token
+        if again:
+            self.walks.pop(node, None)
+            if node is None:
+                self.top = None
+        reports = self.reports(api, node)
+        if reports:
+            _report.emit(api, reports)
+        self.done[node] = _report.token(api, self.tree, node)
+
+    def reports(self, api: Any, node: FuncDef | None) -> list[_report.Report]:
+        """What the walk of a function (None: of the top level) has to say."""
+        if node not in self.walks:
+            if node in self.busy:
+                return []
+            self.busy.add(node)
+            try:
+                self.walks[node] = self.walk(api, node)
+            finally:
+                self.busy.discard(node)
+        return self.walks[node]
+
+    def walk(self, api: Any, node: FuncDef | None) -> list[_report.Report]:
+        reports = _report.Reports()
+        walk = Walker(self, api, reports)
+        try:
+            if node is None:
+                walk.top_level()
+                self.top = walk.state or State()
+            else:
+                walk.function_body(node)
+        except (Spent, RecursionError):
+            pass
+        except Exception as problem:
+            _report.defect(api, problem)
+        return reports.found
+
+
+class Walker(Walk):
+    """A walk with what it needs to know of the rest of the file."""
+
+    def __init__(self, file: File, api: Any, reports: _report.Reports) -> None:
+        super().__init__(api, file.tree, reports.say, self._global)
+        self.file = file
+
+    # -- Where walks start --------------------------------------------------------------------------------------
+
+    def top_level(self) -> None:
+        self.volatile = _scan.volatile_in(self.tree)
+        self.statements(self.tree.defs)
+
+    def function_body(self, node: FuncDef) -> None:
+        self.volatile = _scan.volatile_in(node)
+        frame = Frame(node)
+        frame.hints = _hints.signature(self.tree, node)
+        self.frames.append(frame)
+        self.parameters(node, frame)
+        if node.is_generator or node.is_coroutine:
+            frame.hints = None
+        self.block(node.body)
+
+    def parameters(self, node: FuncDef, frame: Frame) -> None:
+        """What the annotations say of the parameters."""
+        typ = get_proper_type(node.type)
+        hints = frame.hints
+        for place, argument in enumerate(node.arguments):
+            var = argument.variable
+            declared = var.type
+            if argument.kind in (ARG_STAR, ARG_STAR2):
+                self.here.names[var] = UNKNOWN
+                continue
+            if place == 0 and node.info is not None and not node.is_static and not node.is_class and node.info.mro:
+                self.here.names[var] = self.self_value(node.info)
+                continue
+            hint = hints.parameters.get(var.name) if hints is not None else None
+            if hint is not None:
+                self.here.names[var] = _hints.parameter(self, hint, declared)
+            elif _is_int(declared):
+                self.here.names[var] = algebra.name(INT_PARAMETER + var.name)
+            else:
+                self.here.names[var] = self.from_type(declared) if declared is not None else UNKNOWN
+        if hints is not None:
+            for name in _names(hints):
+                if name.startswith("*"):
+                    from ._values import Star
+
+                    frame.bound[name] = (Star(name[1:]),)
+                else:
+                    frame.bound[name] = algebra.name(name)
+        del typ
+
+    def self_value(self, info: TypeInfo) -> Value:
+        from mypy.typevars import fill_typevars
+
+        from ._types import is_module, is_tensorclass
+
+        if is_tensorclass(info):
+            instance = get_proper_type(fill_typevars(info))
+            return self.here.new(Box(info, instance))
+        if is_module(info):
+            return self.here.new(Net("user", info))
+        return UNKNOWN
+
+    # -- The rest of the file -----------------------------------------------------------------------------------
+
+    def _global(self, fullname: str) -> Any:
+        """A name of the top level that is bound once."""
+        module, _, name = fullname.rpartition(".")
+        if module != self.tree.fullname or not self.frames:
+            return UNKNOWN
+        file = self.file
+        if file.bindings is None:
+            file.bindings = _bindings(self.tree)
+        if file.bindings.get(name, 0) != 1:
+            return UNKNOWN
+        if file.top is None:
+            file.reports(self.api, None)
+        top = file.top
+        symbol = self.tree.names.get(name)
+        if top is None or symbol is None or not isinstance(symbol.node, Var) or symbol.node not in top.names:
+            return UNKNOWN
+        value = top.names[symbol.node]
+        return UNKNOWN if value is UNKNOWN else (top, value)
+
+    def tree_of(self, fullname: str) -> MypyFile | None:
+        """The file that a function is defined in, if its body can be read."""
+        if fullname.startswith(self.tree.fullname + "."):
+            return self.tree
+        parts = fullname.split(".")
+        for count in range(len(parts) - 1, 0, -1):
+            module = ".".join(parts[:count])
+            if module in self.api.modules:
+                file = self.file.program.file_of(self.api, module)
+                return file.tree if file is not None and file.interesting else None
+        return None
+
+    def known_broken(self, node: FuncDef) -> bool:
+        """Whether a function is wrong by itself, so that a call of it adds nothing."""
+        if not node.fullname.startswith(self.tree.fullname + "."):
+            return False
+        return bool(self.file.reports(self.api, node)) if node not in self.file.busy else False
+
+    def class_attribute(self, info: TypeInfo, name: str) -> Value:
+        """An attribute that a class sets once, in its __init__."""
+        if is_library(info):
+            return UNKNOWN
+        for base in info.mro:
+            if name in base.names:
+                break
+        else:
+            return UNKNOWN
+        table = self.file.attributes.get(base.fullname)
+        if table is None:
+            table = {}
+            self.file.attributes[base.fullname] = table
+            table.update(self._attributes(base))
+        found = table.get(name)
+        if found is None:
+            return UNKNOWN
+        state, value = found
+        ids: set[int] = set()
+        state.reachable(value, ids)
+        for ident in ids:
+            self.here.heap.setdefault(ident, state.heap[ident])
+        return value
+
+    def _attributes(self, info: TypeInfo) -> dict[str, tuple[State, Value]]:
+        tree = self.tree_of(info.fullname)
+        init = info.names.get("__init__")
+        node = init.node if init is not None else None
+        if tree is None or tree is not self.tree or not isinstance(node, FuncDef) or node in self.file.busy:
+            return {}
+        walk = Walker(self.file, self.api, _report.Reports())
+        ref = walk.here.new(Net("user", info, exact=True))
+        frame = Frame(node)
+        walk.frames.append(frame)
+        try:
+            walk.parameters(node, frame)
+            if node.arguments:
+                walk.here.names[node.arguments[0].variable] = ref
+            for argument in node.arguments[1:]:
+                if _is_int(argument.variable.type):
+                    walk.here.names[argument.variable] = UNKNOWN  # Two instances may be made with different ones.
+            walk.block(node.body)
+        except (Spent, RecursionError):
+            return {}
+        if walk.state is None:
+            return {}
+        thing = walk.here.get(ref)
+        once = _set_once(info, node)
+        settings = thing.settings if isinstance(thing, Net) else {}
+        return {name: (walk.here, value) for name, value in settings.items() if name in once and value is not UNKNOWN}
+
+
+def _set_once(info: TypeInfo, init: FuncDef) -> set[str]:
+    """Attributes that the methods of a class set in one place, in __init__."""
+    counts: dict[str, int] = {}
+    inside: set[str] = set()
+    for node in below(info.defn):
+        if type(node).__name__ in ("AssignmentStmt", "OperatorAssignmentStmt", "ForStmt", "DelStmt"):
+            targets: Any = getattr(node, "lvalues", None) or [getattr(node, "lvalue", getattr(node, "index", getattr(node, "expr", None)))]
+            for target in targets:
+                for one in below(target):
+                    if type(one).__name__ == "MemberExpr" and isinstance(one.expr, NameExpr):  # type: ignore[attr-defined]
+                        name = one.name  # type: ignore[attr-defined]  # a MemberExpr
+                        counts[name] = counts.get(name, 0) + 1
+    for statement in init.body.body:
+        if type(statement).__name__ == "AssignmentStmt":
+            for target in statement.lvalues:  # type: ignore[attr-defined]  # an AssignmentStmt
+                if type(target).__name__ == "MemberExpr":
+                    inside.add(target.name)
+    return {name for name in inside if counts.get(name) == 1}
+
+
+def _is_int(typ: Any) -> bool:
+    proper = get_proper_type(typ) if typ is not None else None
+    return getattr(getattr(proper, "type", None), "fullname", "") == "builtins.int"
+
+
+def _names(hints: _hints.Signature) -> set[str]:
+    found: set[str] = set()
+    for hint in hints.parameters.values():
+        found |= hint.dims.names
+    return found
+
+
+def _bindings(tree: MypyFile) -> dict[str, int]:
+    """How often each name of the top level is bound."""
+    counts: dict[str, int] = {}
+    volatile = _scan.volatile_in(tree)
+    for node in below(tree, inside_functions=False):
+        targets: Any = []
+        kind = type(node).__name__
+        if kind == "AssignmentStmt":
+            targets = node.lvalues  # type: ignore[attr-defined]  # an AssignmentStmt
+        elif kind == "OperatorAssignmentStmt":
+            targets = [node.lvalue, node.lvalue]  # type: ignore[attr-defined]
+        elif kind == "ForStmt":
+            targets = [node.index, node.index]  # type: ignore[attr-defined]
+        elif kind == "DelStmt":
+            targets = [node.expr]  # type: ignore[attr-defined]
+        elif kind == "WithStmt":
+            targets = [target for target in node.target if target is not None]  # type: ignore[attr-defined]
+        for target in targets:
+            if isinstance(target, NameExpr):
+                counts[target.name] = counts.get(target.name, 0) + 1
+    for name in volatile:
+        counts[name] = 99
+    return counts
+
+
+def _current(api: Any) -> FuncDef | None:
+    for node in reversed(api.scope.stack):
+        if isinstance(node, FuncDef):
+            return node
+    return None
+
+
+def _imports_ours(api: Any, tree: MypyFile, depth: int) -> bool:
+    """Whether a file uses torch, tensorclass or jaxtyping, itself or through a module that it imports."""
+    modules: list[str] = []
+    for node in tree.imports:
+        if isinstance(node, Import):
+            modules += [name for name, _ in node.ids]
+        elif isinstance(node, (ImportFrom, ImportAll)):
+            base = node.id
+            if node.relative:
+                parts = tree.fullname.split(".")
+                package = parts if tree.is_package_init_file() else parts[:-1]
+                package = package[: len(package) - node.relative + 1]
+                base = ".".join([*package, *([node.id] if node.id else [])])
+            modules.append(base)
+            if isinstance(node, ImportFrom):
+                modules += [f"{base}.{name}" for name, _ in node.names]
+    if any(module.split(".")[0] in OURS for module in modules):
+        return True
+    if depth == 0:
+        return False
+    for module in modules:
+        other = api.modules.get(module)
+        if other is not None and other is not tree and not other.is_stub and "typeshed" not in other.path:
+            if _imports_ours(api, other, depth - 1):
+                return True
+    return False
+
+
+__all__ = ["Function", "Program"]

@@ -1,0 +1,498 @@
+"""Attributes and items: reading, writing and deleting them, and calls of methods."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr, Decorator, Expression, FuncDef, IndexExpr, MemberExpr, Var
+from mypy.types import Instance
+from tensorclass._rules import errors, indexing
+from tensorclass._rules.errors import RuleError
+from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
+
+from . import _codes
+from ._containers import as_field, like, misfit, read_field, sentence, sizes_of, store
+from ._evaluate import elements
+from ._fields import fields_of, names_of
+from ._state import State
+from ._types import is_library, is_ours, returned
+from ._values import (
+    Box,
+    Class,
+    Cut,
+    Function,
+    Items,
+    Library,
+    Mapped,
+    Method,
+    Net,
+    Pieces,
+    Ref,
+    Star,
+    Tensor,
+    Typed,
+    Value,
+    has_star,
+    is_int,
+    is_size,
+)
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+
+def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
+    """owner.name"""
+    name = expr.name
+    thing = walk.here.get(owner)
+    if isinstance(thing, Tensor):
+        return read_tensor(walk, thing, owner, name)
+    if isinstance(thing, Box):
+        return read_box(walk, expr, owner, thing, name)
+    if isinstance(thing, Net):
+        from ._modules import attribute
+
+        return attribute(walk, expr, owner, thing)
+    if isinstance(thing, (Items, Mapped)) or isinstance(owner, (str, tuple)):
+        return Method(owner, name)
+    if isinstance(owner, Class):
+        return read_class(walk, owner, name)
+    if isinstance(owner, Typed):
+        return read_typed(walk, owner, name)
+    return Method(owner, name) if owner is UNKNOWN else UNKNOWN
+
+
+def read_tensor(walk: Walk, tensor: Tensor, owner: Value, name: str) -> Value:
+    shape = tensor.shape
+    if name == "shape":
+        return UNKNOWN if shape is None or has_star(shape) else Pieces(shape)
+    if name == "ndim":
+        return UNKNOWN if shape is None or has_star(shape) else len(shape)
+    if name in ("data", "grad", "real", "imag"):
+        return Tensor(shape, tensor.dtype)
+    if name in ("T", "mT", "H", "mH"):
+        if shape is None or has_star(shape) or len(shape) < 2:
+            return Tensor(None, tensor.dtype)
+        return Tensor((*shape[:-2], shape[-1], shape[-2]), tensor.dtype) if len(shape) == 2 or "m" in name else Tensor()
+    if name == "dtype":
+        from ._values import Dtype
+
+        return Dtype(tensor.dtype) if tensor.dtype is not None else UNKNOWN
+    return Method(owner, name)
+
+
+def read_box(walk: Walk, expr: MemberExpr, owner: Value, box: Box, name: str) -> Value:
+    known = box.batch is not None and not has_star(box.batch)
+    user = None
+    if box.info is not None:
+        fields = fields_of(box.info) or {}
+        if name in fields:
+            return read_field(walk, owner, box, name)
+        node = box.info.get(name)
+        if node is not None and isinstance(node.node, (FuncDef, Decorator)):
+            defined = node.node.info
+            if not is_ours(defined):
+                user = node.node
+    if user is not None:
+        if isinstance(user, FuncDef) and box.exact and not user.is_static and not user.is_class:
+            return Function(user, owner, True)
+        if isinstance(user, Decorator) and user.func.is_property:
+            return returned(walk, user.func.type)
+        return Method(owner, name)
+    if name in ("batch_size", "shape"):
+        return Pieces(box.batch) if known else UNKNOWN
+    if name in ("ndim", "batch_dims"):
+        return len(box.batch) if known else UNKNOWN  # type: ignore[arg-type]  # known
+    if name == "is_locked":
+        return UNKNOWN
+    return Method(owner, name)
+
+
+def read_class(walk: Walk, cls: Class, name: str) -> Value:
+    node = cls.info.get(name)
+    if node is None:
+        return UNKNOWN
+    if isinstance(node.node, FuncDef) and not is_library(node.node.info):
+        return Function(node.node) if node.node.is_static else UNKNOWN
+    if isinstance(node.node, Var) and node.node.is_final and node.node.final_value is not None:
+        return node.node.final_value
+    if isinstance(node.node, Var) and cls.info.is_enum:
+        return Library(f"{cls.info.fullname}.{name}")
+    return Method(cls, name)
+
+
+def read_typed(walk: Walk, owner: Typed, name: str) -> Value:
+    typ = owner.type
+    if isinstance(typ, Instance):
+        node = typ.type.get(name)
+        if node is not None and isinstance(node.node, Var) and node.node.type is not None:
+            from mypy.expandtype import expand_type_by_instance
+            from mypy.maptype import map_instance_to_supertype
+
+            declared = node.node.type
+            if node.node.info is not None and typ.type.has_base(node.node.info.fullname):
+                declared = expand_type_by_instance(declared, map_instance_to_supertype(typ, node.node.info))
+            return walk.from_type(declared)
+        if node is not None and isinstance(node.node, Decorator) and node.node.func.is_property:
+            return returned(walk, node.node.func.type)
+    return Method(owner, name)
+
+
+# -- Writing --------------------------------------------------------------------------------------------------------
+
+
+def write(walk: Walk, target: MemberExpr, owner: Value, value: Value, source: Expression | None) -> None:
+    """owner.name = value"""
+    thing = walk.here.get(owner)
+    node = source or target
+    if isinstance(thing, Box):
+        if target.name == "batch_size":
+            resize(walk, node, owner, thing, value)
+        elif target.name == "names":
+            names = elements(walk, value)
+            if isinstance(names, tuple) and thing.batch is not None and not has_star(thing.batch):
+                if len(names) != len(thing.batch):
+                    dims = errors.count(len(thing.batch), "batch dim")
+                    walk.say(node, _codes.BATCH, f"names: {errors.count(len(names), 'name')} for {dims}; give one for each")
+        elif thing.info is not None and target.name in (fields_of(thing.info) or {}):
+            write_entry(walk, node, owner, thing, target.name, value)
+    elif isinstance(thing, Net):
+        settings = {**thing.settings, target.name: value}
+        walk.here.put(owner, replace(thing, settings=settings))
+    else:
+        walk.here.forget(value)
+
+
+def resize(walk: Walk, node: Expression, owner: Value, box: Box, value: Value) -> None:
+    """x.batch_size = ...: every field must have it."""
+    batch = sizes_of(walk, value)
+    for name, inner in box.fields.items():
+        wrong = misfit(walk, name, inner, batch)
+        if wrong is not None:
+            walk.say(node, _codes.BATCH, wrong)
+            batch = None
+            break
+    walk.here.put(owner, replace(walk.here.get(owner), batch=batch, no_batch_size=False))
+
+
+def write_entry(walk: Walk, node: Expression, owner: Value, box: Box, key: Any, value: Value) -> None:
+    """A value goes under a key: the batch size and the annotation are checked."""
+    if box.locked is True:
+        walk.say(node, _codes.FIELD if box.info is not None else _codes.KEY, errors.locked(f"set {errors.name_of(key)}"))
+    value = as_field(walk, value)
+    wrong = misfit(walk, key, value, box.batch)
+    code = _codes.BATCH
+    if wrong is None and box.info is not None and isinstance(key, str):
+        from ._containers import against
+
+        field = (fields_of(box.info) or {}).get(key)
+        if field is not None and (field.dims is None or field.dims.has_batch):
+            wrong, code = against(walk, field, value, box.batch, {}), _codes.SHAPE
+    if wrong is not None:
+        walk.say(node, code, wrong)
+        value = UNKNOWN
+    store(walk, owner, key, as_field(walk, value, box.batch))
+
+
+# -- Items ----------------------------------------------------------------------------------------------------------
+
+
+def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
+    """owner[index]"""
+    thing = walk.here.get(owner)
+    if isinstance(thing, Items) and thing.items is not None:
+        return pick(walk, expr, thing.items, index, True)
+    if isinstance(owner, tuple):
+        return pick(walk, expr, owner, index, False)
+    if isinstance(thing, Mapped):
+        if thing.items is not None and isinstance(index, (str, int)) and index in thing.items:
+            return thing.items[index]
+        return UNKNOWN
+    if isinstance(thing, Tensor):
+        from ._tensors import indexed
+
+        return indexed(walk, expr, thing, index)
+    if isinstance(thing, Box):
+        from ._keys import is_key, read_key
+
+        if is_key(index):
+            return read_key(walk, expr, owner, thing, index)
+        if isinstance(index, (str, tuple)) and _has_string(index):
+            return UNKNOWN
+        if index is UNKNOWN and not _surely_index(walk, expr.index):
+            return UNKNOWN
+        return indexed_box(walk, expr, thing, index)
+    if isinstance(thing, Net):
+        from ._modules import item
+
+        return item(walk, expr, owner, thing, index)
+    if isinstance(owner, Typed) and isinstance(owner.type, Instance):
+        from ._types import item_of_type
+
+        if owner.type.type.fullname in ("builtins.list", "builtins.tuple", "typing.Sequence") and not isinstance(index, Cut):
+            return item_of_type(walk, owner.type)
+        if owner.type.type.fullname == "builtins.dict" and len(owner.type.args) == 2:
+            return walk.from_type(owner.type.args[1])
+    return UNKNOWN
+
+
+def _has_string(index: Any) -> bool:
+    return isinstance(index, str) or (isinstance(index, tuple) and any(_has_string(item) for item in index))
+
+
+def _surely_index(walk: Walk, expr: Expression) -> bool:
+    """An index of unknown value that is no key, by its type."""
+    from ._types import known_type
+
+    typ = known_type(walk, expr)
+    return isinstance(typ, Instance) and typ.type.fullname in ("builtins.int", "torch._tensor.Tensor")
+
+
+def pick(walk: Walk, expr: IndexExpr, row: tuple[Value, ...], index: Value, is_list: bool) -> Value:
+    """An element or a piece of a row of values."""
+    if is_int(index):
+        return row[index] if -len(row) <= index < len(row) else UNKNOWN
+    if isinstance(index, Cut):
+        parts = (index.start, index.stop, index.step)
+        if all(part is None or is_int(part) for part in parts):
+            piece = row[slice(*parts)]
+            return walk.here.new(Items(piece)) if is_list else tuple(piece)
+    return UNKNOWN
+
+
+def index_items(walk: Walk, index: Value) -> Any:
+    """An index as the rules take it; UNKNOWN when it cannot be known what it does."""
+    if isinstance(index, tuple):
+        items = tuple(index_items(walk, item) for item in index)
+        return UNKNOWN if any(item is UNKNOWN for item in items) else items
+    if index is None or index is ... or isinstance(index, bool) or is_size(index):
+        return index
+    if isinstance(index, Cut):
+        parts = [part if part is None or is_size(part) else UNKNOWN for part in (index.start, index.stop, index.step)]
+        return slice(*parts)
+    thing = walk.here.get(index)
+    if isinstance(thing, Tensor) and thing.shape is not None and not has_star(thing.shape):
+        if thing.dtype == "bool":
+            return Mask(thing.shape)
+        return Ints(thing.shape) if thing.dtype == "int" else UNKNOWN
+    if isinstance(thing, Items) and thing.items is not None:
+        if all(is_int(item) for item in thing.items):
+            return Ints((len(thing.items),))
+        if thing.items and all(isinstance(item, bool) for item in thing.items):
+            return Mask((len(thing.items),), sum(thing.items))
+    return UNKNOWN
+
+
+def batch_at(walk: Walk, expr: IndexExpr, box: Box, index: Value) -> Any:
+    """The batch size of x[index], or None."""
+    items = index_items(walk, index)
+    if box.batch is None or has_star(box.batch):
+        return None
+    if items is UNKNOWN:
+        return _too_many(walk, expr, box, index)
+    try:
+        return indexing.after(box.batch, items)
+    except RuleError as error:
+        text = sentence(str(error))
+        if box.batch == () and box.no_batch_size:
+            text += "; no batch_size was given where this was made"
+        walk.say(expr, _codes.BATCH, text)
+    except (NotKnown, TypeError, ValueError, AttributeError):
+        pass
+    return None
+
+
+def _too_many(walk: Walk, expr: IndexExpr, box: Box, index: Value) -> None:
+    """Some index that is no key, for a container without batch dims."""
+    if box.batch == () and box.no_batch_size and (is_size(index) or isinstance(index, (Cut, Tensor))):
+        text = "index: 1 index for 0 batch dims (batch size []); no batch_size was given where this was made"
+        walk.say(expr, _codes.BATCH, text)
+
+
+def indexed_box(walk: Walk, expr: IndexExpr, box: Box, index: Value) -> Value:
+    """x[index] of a container."""
+    batch = batch_at(walk, expr, box, index)
+    return like(walk, box, batch, keep=False)
+
+
+def write_item(
+    walk: Walk, target: IndexExpr, owner: Value, index: Value, value: Value, source: Expression | None
+) -> None:
+    """owner[index] = value"""
+    thing = walk.here.get(owner)
+    if isinstance(thing, Items):
+        row = thing.items
+        if row is not None and is_int(index) and -len(row) <= index < len(row):
+            changed = list(row)
+            changed[index] = value
+            walk.here.put(owner, Items(tuple(changed)))
+        else:
+            walk.here.forget(value)
+            walk.here.forget(owner)
+    elif isinstance(thing, Mapped):
+        if thing.items is not None and isinstance(index, (str, int)):
+            walk.here.put(owner, Mapped({**thing.items, index: value}))
+        else:
+            walk.here.forget(value)
+            walk.here.forget(owner)
+    elif isinstance(thing, Box):
+        from ._keys import is_key, write_key
+
+        if is_key(index):
+            write_key(walk, source or target, owner, thing, index, value)
+        elif index is UNKNOWN or _has_string(index):
+            walk.here.forget(value)
+            walk.here.forget(owner) if not _surely_index(walk, target.index) else None
+        else:
+            write_rows(walk, target, thing, index, value, source or target)
+    else:
+        walk.here.forget(value)
+
+
+def write_rows(walk: Walk, target: IndexExpr, box: Box, index: Value, value: Value, node: Expression) -> None:
+    """x[index] = y: the batch size of y must be that of the rows, or broadcast to it."""
+    other = walk.here.get(value)
+    batch = batch_at(walk, target, box, index)
+    if batch is None or not isinstance(other, Box) or other.batch is None or has_star(other.batch):
+        return
+    from tensorclass._rules import pointwise
+
+    from ._hints import unlike
+
+    try:
+        both = pointwise.broadcast("index", batch, other.batch)
+    except RuleError:
+        both = None
+    except Exception:  # A size that cannot be compared.
+        return
+    if both is None or len(both) != len(batch) or any(unlike(walk, a, b) for a, b in zip(both, batch)):
+        text = f"index: the rows have batch size {list(batch)}, the value has {list(other.batch)}; they must be equal"
+        walk.say(node, _codes.BATCH, sentence(text))
+
+
+def delete_item(walk: Walk, target: IndexExpr, owner: Value, index: Value) -> None:
+    """del owner[index]"""
+    thing = walk.here.get(owner)
+    if isinstance(thing, Box):
+        from ._keys import delete_key, is_key
+
+        if is_key(index):
+            delete_key(walk, target, owner, thing, index)
+            return
+    walk.here.forget(owner)
+
+
+# -- Context managers -----------------------------------------------------------------------------------------------
+
+
+def enter(walk: Walk, expr: Expression, value: Value) -> Value:
+    """`with value as x`"""
+    thing = walk.here.get(value)
+    return value if isinstance(thing, Box) else UNKNOWN
+
+
+def leave(walk: Walk, expr: Expression, value: Value) -> None:
+    return None
+
+
+# -- Methods --------------------------------------------------------------------------------------------------------
+
+
+def method(walk: Walk, expr: CallExpr, called: Method, args: Args) -> Value:
+    """owner.name(...)"""
+    from ._calls import leak, unknown
+
+    owner, name = called.owner, called.name
+    thing = walk.here.get(owner)
+    if isinstance(thing, Tensor):
+        from ._tensors import method as tensor_method
+
+        return tensor_method(walk, expr, thing, name, args)
+    if isinstance(thing, Box):
+        from ._methods import method as container_method
+
+        return container_method(walk, expr, owner, thing, name, args)
+    if isinstance(thing, Net):
+        from ._modules import method as module_method
+
+        return module_method(walk, expr, owner, thing, name, args)
+    if isinstance(thing, Items):
+        return list_method(walk, owner, thing, name, args)
+    if isinstance(thing, Mapped):
+        return dict_method(walk, owner, thing, name, args)
+    if isinstance(owner, str):
+        return string_method(owner, name, args)
+    if isinstance(owner, tuple):
+        if name == "numel" and all(is_size(size) for size in owner):
+            from tensorclass._rules.sizes import product
+
+            return product(owner)
+        return UNKNOWN
+    if isinstance(owner, Class):
+        from ._methods import class_method
+
+        return class_method(walk, expr, owner, name, args)
+    if isinstance(owner, Typed):
+        leak(walk, args.values())
+        return typed_method(walk, owner, name)
+    return unknown(walk, expr, args)
+
+
+def typed_method(walk: Walk, owner: Typed, name: str) -> Value:
+    """A method of which mypy alone knows what it gives."""
+    return UNKNOWN
+
+
+def list_method(walk: Walk, owner: Value, row: Items, name: str, args: Args) -> Value:
+    values = args.values()
+    if name == "append" and len(values) == 1 and row.items is not None and len(row.items) < 64:
+        walk.here.put(owner, Items((*row.items, values[0])))
+        return None
+    if name == "extend" and len(values) == 1 and row.items is not None:
+        more = elements(walk, values[0])
+        if isinstance(more, tuple) and len(more) < 64:
+            walk.here.put(owner, Items((*row.items, *more)))
+            return None
+    if name in ("index", "count"):
+        return UNKNOWN
+    if name == "copy":
+        return walk.here.new(row)
+    walk.here.forget(tuple(values))
+    walk.here.put(owner, Items(None))
+    return UNKNOWN
+
+
+def dict_method(walk: Walk, owner: Value, mapped: Mapped, name: str, args: Args) -> Value:
+    values = args.values()
+    if mapped.items is not None:
+        if name == "items" and not values:
+            return tuple(mapped.items.items())
+        if name in ("keys", "values") and not values:
+            return tuple(mapped.items if name == "keys" else mapped.items.values())
+        if name == "get" and values and isinstance(values[0], str):
+            if values[0] in mapped.items:
+                return mapped.items[values[0]]
+            return values[1] if len(values) > 1 else None
+        if name == "copy":
+            return walk.here.new(mapped)
+    elif name in ("items", "keys", "values", "get"):
+        return UNKNOWN
+    walk.here.forget(tuple(values))
+    walk.here.put(owner, Mapped(None))
+    return UNKNOWN
+
+
+def string_method(owner: str, name: str, args: Args) -> Value:
+    values = args.values()
+    if name in ("upper", "lower", "strip", "title") and not values:
+        return getattr(owner, name)()
+    if name == "split" and len(values) <= 1 and all(isinstance(value, str) for value in values):
+        return UNKNOWN
+    if name == "format":
+        return UNKNOWN
+    return UNKNOWN
+
+
+__all__ = ["Ref", "Star", "State", "names_of", "read", "write"]

@@ -1,0 +1,573 @@
+"""Containers: how they are made, what their fields are known to be, and what their batch size is after an op."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr, Expression, Node, TypeInfo
+from mypy.types import Instance
+from mypy.typevars import fill_typevars_with_any
+from tensorclass._rules import along, annotations, errors, folds, joins, moves, pointwise, table
+from tensorclass._rules.errors import RuleError
+from tensorclass._rules.sizes import UNKNOWN, NotKnown
+
+from . import _codes
+from ._evaluate import elements
+from ._fields import OWN, Field, fields_of, options_of
+from ._hints import fits, to_shape, unlike
+from ._types import is_container
+from ._values import (
+    Box,
+    Items,
+    Many,
+    Mapped,
+    Net,
+    Ref,
+    Shape,
+    Tensor,
+    Typed,
+    Value,
+    has_star,
+    is_int,
+    is_size,
+    show_shape,
+    show_size,
+)
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+
+def sentence(text: str) -> str:
+    """A sentence of the rules, with the names of sizes as users know them."""
+    return re.sub(r"\?(?=[A-Za-z_])", "", text)
+
+
+def sizes_of(walk: Walk, value: Value) -> Shape:
+    """A batch size as it is given: an int, a list, a tuple, None for empty; Python's None: unknown."""
+    if value is None:
+        return ()
+    if is_size(value):
+        return (value,)
+    row = elements(walk, value) if not isinstance(walk.here.get(value), (Box, Tensor)) else UNKNOWN
+    if isinstance(row, tuple) and all(is_size(size) or size is UNKNOWN for size in row):
+        return tuple(row)
+    return None
+
+
+# -- Values in a container ------------------------------------------------------------------------------------------
+
+
+def misfit(walk: Walk, key: Any, value: Value, batch: Shape) -> str | None:
+    """Why a value cannot be in a container of this batch size, or None."""
+    thing = walk.here.get(value)
+    if batch is None or has_star(batch):
+        return None
+    if isinstance(thing, Box):
+        return _node_misfit(walk, key, thing, batch)
+    if not isinstance(thing, Tensor) or thing.shape is None or has_star(thing.shape):
+        return None
+    if len(thing.shape) >= len(batch) and not any(unlike(walk, a, b) for a, b in zip(thing.shape, batch)):
+        return None
+    return sentence(errors.batch_mismatch(key, thing.shape, batch))
+
+
+def _node_misfit(walk: Walk, key: Any, box: Box, batch: Any) -> str | None:
+    """A nested container: its batch size starts with the one around it, or all its entries allow that."""
+    if box.batch is None or has_star(box.batch):
+        return None
+    if any(unlike(walk, a, b) for a, b in zip(box.batch, batch)):
+        return sentence(errors.node_mismatch(key, box.batch, batch))
+    if len(box.batch) >= len(batch):
+        return None
+    for name, value in box.fields.items():
+        wrong = misfit(walk, (*(key if isinstance(key, tuple) else (key,)), name), value, batch)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def as_field(walk: Walk, value: Value, batch: Shape = None) -> Value:
+    """A value as a container holds it: a dict becomes a node, and a node takes the batch size around it."""
+    thing = walk.here.get(value)
+    if isinstance(thing, Box) and batch is not None and thing.batch is not None and len(thing.batch) < len(batch):
+        return walk.here.new(replace(thing, batch=batch, no_batch_size=False))
+    if isinstance(thing, Mapped):
+        if thing.items is None or not all(isinstance(key, str) for key in thing.items):
+            return walk.here.new(Box(None))
+        inner = {key: as_field(walk, item) for key, item in thing.items.items()}
+        return walk.here.new(Box(None, None, True, None, inner, open=False))
+    return value
+
+
+def read_field(walk: Walk, ref: Value, box: Box, name: str) -> Value:
+    """What is known of a field."""
+    if name in box.fields:
+        return box.fields[name]
+    if box.info is None:
+        return UNKNOWN
+    fields = fields_of(box.info, box.type if isinstance(box.type, Instance) else None) or {}
+    field = fields.get(name)
+    if field is None:
+        return UNKNOWN
+    value = declared_value(walk, field, box.batch)
+    if isinstance(value, Ref) and isinstance(ref, Ref):
+        walk.here.put(ref, replace(box, fields={**box.fields, name: value}))
+    return value
+
+
+def declared_value(walk: Walk, field: Field, batch: Shape) -> Value:
+    """What the declaration of a field says of its value."""
+    if field.optional:
+        return UNKNOWN
+    value = walk.from_type(field.type)
+    if field.dims is None:
+        return value
+    bound: dict[str, Any] = {}
+    if batch is not None:
+        bound["*batch"] = batch
+    shape = to_shape(field.dims, bound, free=False)
+    if batch is None and field.dims.has_batch:
+        from ._values import Star
+
+        rest = to_shape(annotations.Dims("", (), None, field.dims.after), {}, free=False) or ()
+        shape = (Star("batch"), *rest)
+    thing = walk.here.get(value)
+    if isinstance(thing, Box):
+        walk.here.put(value, replace(thing, batch=shape))
+        return value
+    return Tensor(shape, field.dtype) if isinstance(thing, Tensor) else value
+
+
+# -- Construction ---------------------------------------------------------------------------------------------------
+
+
+def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+    """An instance of a user's class."""
+    fields = fields_of(info)
+    typ = fill_typevars_with_any(info)
+    instance = typ if isinstance(typ, Instance) else None
+    if fields is None or not args.whole or _own_init(info):
+        from ._calls import leak
+
+        leak(walk, args.values())
+        return walk.here.new(Box(info, instance, True))
+    order = [field.name for field in fields.values() if not field.kw_only]
+    given: dict[str, tuple[Value, Expression]] = {}
+    for name, pair in zip(order, args.positional):
+        given[name] = pair
+    given.update(args.named)
+    values = {name: as_field(walk, value) for name, (value, _) in given.items() if name in fields}
+    for field in fields.values():
+        if field.name not in values and field.has_default and not field.init_only:
+            values[field.name] = None if field.optional else UNKNOWN
+    values = {name: value for name, value in values.items() if not fields[name].init_only}
+    voted = False
+    if "batch_size" in given and given["batch_size"][0] is not None:
+        batch = sizes_of(walk, given["batch_size"][0])
+    else:
+        batch, voted = vote(walk, expr, fields, values, given)
+    no_batch = not voted and "batch_size" not in given
+    broken = check_fields(walk, expr, fields, values, given, batch)
+    if _post_init(info):
+        for value in values.values():
+            walk.here.forget(value)
+        return walk.here.new(Box(info, instance, True, batch if not broken else None))
+    values = {name: refined(walk, fields[name], as_field(walk, value, batch), batch) for name, value in values.items()}
+    return walk.here.new(
+        Box(info, instance, True, None if broken else batch, values, open=False, locked="frozen" in options_of(info) or False, no_batch_size=no_batch)
+    )
+
+
+def _own_init(info: TypeInfo) -> bool:
+    method = info.get_method("__init__")
+    from ._types import is_ours
+
+    return method is not None and not is_ours(method.info) and method.line > 0 and not _generated(info, "__init__")
+
+
+def _generated(info: TypeInfo, name: str) -> bool:
+    for base in info.mro:
+        if name in base.names:
+            return base.names[name].plugin_generated
+    return False
+
+
+def _post_init(info: TypeInfo) -> bool:
+    method = info.get_method("__post_init__")
+    return method is not None and not method.info.fullname.startswith("tensorclass.")
+
+
+def vote(
+    walk: Walk, expr: CallExpr, fields: dict[str, Field], values: dict[str, Value], given: dict[str, Any]
+) -> tuple[Shape, bool]:
+    """The batch size read off the fields with *batch, and whether any field has a vote."""
+    ballots: list[tuple[str, Any, Shape]] = []
+    silent = False
+    for name, field in fields.items():
+        if field.dims is None or not field.dims.has_batch or field.init_only:
+            continue
+        value = values.get(name, UNKNOWN)
+        thing = walk.here.get(value)
+        if value is None:
+            continue
+        shape = thing.shape if isinstance(thing, Tensor) else thing.batch if isinstance(thing, Box) else None
+        if shape is None or has_star(shape):
+            silent = True
+            continue
+        ballots.append((name, field.dims, shape))
+    if not ballots and not silent:
+        return (), any(field.dims is not None and field.dims.has_batch for field in fields.values())
+    batch, wrong = annotations.vote(ballots)
+    if wrong is not None:
+        walk.say(expr, _codes.BATCH, sentence(wrong))
+        return None, True
+    return (tuple(batch) if ballots else None), True
+
+
+def check_fields(
+    walk: Walk,
+    expr: Expression,
+    fields: dict[str, Field],
+    values: dict[str, Value],
+    given: dict[str, tuple[Value, Expression]],
+    batch: Shape,
+) -> bool:
+    """Check every value against the batch size and its annotation; say what does not fit."""
+    bound: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in given or value is UNKNOWN:
+            continue
+        wrong = misfit(walk, name, value, batch)
+        code = _codes.BATCH
+        if wrong is None:
+            wrong, code = against(walk, fields[name], value, batch, bound), _codes.SHAPE
+        if wrong is not None:
+            walk.say(given[name][1], code, wrong)
+            return True
+    return False
+
+
+def against(walk: Walk, field: Field, value: Value, batch: Shape, bound: dict[str, Any]) -> str | None:
+    """Why a value does not fit the annotation of a field, or None."""
+    thing = walk.here.get(value)
+    shape = thing.shape if isinstance(thing, Tensor) else thing.batch if isinstance(thing, Box) else None
+    if field.dims is not None and shape is not None and batch is not None:
+        if not has_star(shape) and not has_star(batch):
+            local = dict(bound)
+            if field.dims.has_batch:
+                if len(shape) - len(field.dims.after) != len(batch):
+                    least = f"{show_shape(batch)} and {errors.count(len(field.dims.after), 'dim')} more"
+                    return _misfit(field, shape, f"it has {errors.count(len(shape), 'dim')}, not {least}", isinstance(thing, Box))
+                local["*batch"] = batch
+            reason = fits(walk, field.dims, shape, local)
+            if reason is not None:
+                return _misfit(field, shape, reason, isinstance(thing, Box))
+            bound.update(local)
+    if isinstance(thing, Tensor) and field.dtype is not None and thing.dtype is not None and thing.dtype != field.dtype:
+        return f"field {field.name!r} has a dtype of kind {thing.dtype}, which the annotation does not take"
+    return None
+
+
+def _misfit(field: Field, shape: Any, why: str, node: bool) -> str:
+    what = "batch size" if node else "shape"
+    text = field.dims.text if field.dims is not None else ""
+    return f'field {field.name!r} has {what} {show_shape(shape)}, which does not fit "{text}": {why}'
+
+
+def refined(walk: Walk, field: Field, value: Value, batch: Shape) -> Value:
+    """A value with what its declaration adds."""
+    if isinstance(value, Tensor) and field.dims is not None:
+        declared = declared_value(walk, field, batch)
+        if isinstance(declared, Tensor):
+            return Tensor(value.shape if value.shape is not None else declared.shape, value.dtype or declared.dtype)
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and isinstance(field.plain, Instance):
+        if field.plain.type.name == "Tensor":
+            return Tensor((), None)
+    thing = walk.here.get(value)
+    if isinstance(thing, Box) and thing.batch is None and batch is not None and thing.info is None:
+        walk.here.put(value, replace(thing, batch=batch))
+    if value is UNKNOWN:
+        return declared_value(walk, field, batch)
+    return value
+
+
+def construct_tensordict(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+    """TensorDict({...}, batch_size) or TensorDict(a=..., batch_size=...)."""
+    typ = fill_typevars_with_any(info)
+    instance = typ if isinstance(typ, Instance) else None
+    names = "source batch_size device names non_blocking lock"
+    given = args.take(names)
+    options = set(names.split())
+    if not args.whole or info.name != "TensorDict":
+        from ._calls import leak
+
+        leak(walk, args.values())
+        return walk.here.new(Box(None, instance))
+    source = given.get("source", given.get("data"))
+    nodes: dict[str, Expression] = {}
+    fields: dict[str, Value] | None = {}
+    thing = walk.here.get(source)
+    if isinstance(thing, Mapped):
+        fields = None if thing.items is None or not all(isinstance(k, (str, tuple)) for k in thing.items) else dict(thing.items)
+        at = args.node(names, "source") if args.positional or "source" in args.named else None
+        nodes.update(_dict_nodes(at))
+    elif isinstance(thing, Box):
+        fields = None if thing.open else dict(thing.fields)
+    elif source is not None:
+        fields = None
+    for key, (value, node) in args.named.items():
+        if key not in options and key != "data":
+            nodes[key] = node
+            if fields is not None:
+                fields[key] = value
+    batch = sizes_of(walk, given.get("batch_size"))
+    if isinstance(thing, Box) and given.get("batch_size") is None:
+        batch = thing.batch
+    if fields is None:
+        walk.here.forget(source)
+        return walk.here.new(Box(None, instance, True, batch))
+    return filled(walk, expr, instance, fields, batch, nodes, "batch_size" not in given)
+
+
+def _dict_nodes(expr: Any) -> dict[str, Expression]:
+    found = {}
+    if type(expr).__name__ == "DictExpr":
+        for key, value in expr.items:
+            if type(key).__name__ == "StrExpr":
+                found[key.value] = value
+    return found
+
+
+def filled(
+    walk: Walk,
+    expr: Expression,
+    instance: Instance | None,
+    fields: dict[Any, Value],
+    batch: Shape,
+    nodes: dict[str, Expression],
+    no_batch_size: bool = False,
+) -> Value:
+    """A TensorDict with these entries, each checked."""
+    ref = walk.here.new(Box(None, instance, True, batch, {}, open=False, locked=False, no_batch_size=no_batch_size))
+    for key, value in fields.items():
+        value = as_field(walk, value)
+        thing = walk.here.get(value)
+        if isinstance(thing, Box) and thing.batch is None and thing.info is None and batch is not None and not thing.open:
+            walk.here.put(value, replace(thing, batch=batch))
+            for inner_key, inner in thing.fields.items():
+                wrong = misfit(walk, inner_key, inner, batch)
+                if wrong is not None:
+                    walk.say(nodes.get(key, expr), _codes.BATCH, wrong)
+        wrong = misfit(walk, key, value, batch)
+        if wrong is not None:
+            walk.say(nodes.get(key, expr) if isinstance(key, str) else expr, _codes.BATCH, wrong)
+            walk.here.put(ref, replace(walk.here.get(ref), batch=None))
+            value = UNKNOWN
+        store(walk, ref, key, as_field(walk, value, batch))
+    return ref
+
+
+def store(walk: Walk, ref: Value, key: Any, value: Value) -> None:
+    """Put a value under a key, or under a path of them; nodes on the way are made."""
+    box = walk.here.get(ref)
+    if not isinstance(box, Box):
+        return
+    path = flat_key(key)
+    if path is None:
+        walk.here.put(ref, replace(box, fields={}, open=True))
+        return
+    name, rest = path[0], path[1:]
+    if not rest:
+        walk.here.put(ref, replace(box, fields={**box.fields, name: value}))
+        return
+    inner = box.fields.get(name, UNKNOWN)
+    if inner is UNKNOWN and (box.open or name in box.fields or box.info is not None):
+        return
+    if inner is UNKNOWN:
+        inner = walk.here.new(Box(None, None, True, box.batch, {}, open=False, locked=box.locked))
+        walk.here.put(ref, replace(box, fields={**box.fields, name: inner}))
+    store(walk, inner, rest, value)
+
+
+def flat_key(key: Any) -> tuple[str, ...] | None:
+    """A key as the names to follow."""
+    if isinstance(key, str):
+        return (key,)
+    if isinstance(key, tuple) and key:
+        parts: list[str] = []
+        for part in key:
+            inner = flat_key(part)
+            if inner is None:
+                return None
+            parts += inner
+        return tuple(parts)
+    return None
+
+
+# -- Ops ------------------------------------------------------------------------------------------------------------
+
+
+def like(walk: Walk, box: Box, batch: Shape = None, *, keep: bool = True) -> Value:
+    """A new container of the same class: the same batch size unless another is given, the leaves unknown."""
+    return walk.here.new(
+        Box(
+            box.info,
+            box.type,
+            box.exact,
+            box.batch if keep else batch,
+            shaped(walk, box, box.batch if keep else batch),
+            open=box.open,
+            locked=False,
+            lazy=box.lazy,
+        )
+    )
+
+
+def shaped(walk: Walk, box: Box, batch: Shape) -> dict[str, Value]:
+    """The fields after an op on the batch dims: their feature dims stay."""
+    fields: dict[str, Value] = {}
+    for key, value in box.fields.items():
+        thing = walk.here.get(value)
+        if isinstance(thing, Tensor):
+            tail = None
+            if box.batch is not None and thing.shape is not None and not has_star(thing.shape) and not has_star(box.batch):
+                tail = thing.shape[len(box.batch) :]
+            fields[key] = Tensor(None if tail is None or batch is None else (*batch, *tail), thing.dtype)
+        elif isinstance(thing, Box):
+            tail = None
+            if box.batch is not None and thing.batch is not None and not has_star(thing.batch) and not has_star(box.batch):
+                tail = thing.batch[len(box.batch) :]
+            inner = None if tail is None or batch is None else (*batch, *tail)
+            fields[key] = like(walk, thing, inner, keep=False)
+        elif isinstance(value, (str, int, float)) or value is None:
+            fields[key] = value
+        else:
+            fields[key] = UNKNOWN
+    return fields
+
+
+def copied(walk: Walk, box: Box, seen: bool = True) -> Value:
+    """A clone: the same facts about other things."""
+    fields = {}
+    for key, value in box.fields.items():
+        thing = walk.here.get(value)
+        fields[key] = copied(walk, thing) if isinstance(thing, Box) else value
+    return walk.here.new(replace(box, fields=fields, locked=False))
+
+
+def op(walk: Walk, expr: Node, box: Box, name: str, args: Args) -> Value:
+    """A row of the table: the batch size after it, or the sentence of its rule."""
+    row = table.OPS.get(name) or table.OPS_BY_TORCH.get(name)
+    assert row is not None
+    given: dict[str, Any] = {}
+    values = [plain(walk, value) for value, _ in args.positional]
+    known = args.whole
+    for param in row.params:
+        if param.name in args.named:
+            given[param.name] = plain(walk, args.named[param.name][0])
+        elif param.kind == "star":
+            rest, values = values, []
+            if rest:
+                given[param.name] = tuple(rest)
+        elif values:
+            given[param.name] = values.pop(0)
+    if row.family in ("pointwise", "cast"):
+        return like(walk, box)
+    if row.family == "pair":
+        other = walk.here.get(args.positional[0][0]) if args.positional else UNKNOWN
+        return operate(walk, expr, name, box, other)
+    if not known or box.batch is None or has_star(box.batch):
+        return like(walk, box, None, keep=False) if row.family != "split" else Many(like(walk, box, None, keep=False))
+    if row.family == "fold" and "dim" not in given:
+        return like(walk, box, (), keep=False)
+    batch, said = after(walk, expr, row, box.batch, given)
+    if row.family == "split":
+        if batch is None:
+            return UNKNOWN if said else Many(like(walk, box, None, keep=False))
+        from ._values import Pieces
+
+        return Pieces(like(walk, box, tuple(one), keep=False) for one in batch[:64]) if len(batch) <= 64 else UNKNOWN
+    return like(walk, box, batch, keep=False)
+
+
+def after(walk: Walk, expr: Node, row: Any, batch: Any, given: dict[str, Any]) -> tuple[Any, bool]:
+    """The batch size after a row, and whether its rule refused."""
+    if any(has_unknown(value) for value in given.values()):
+        given = dict(given)
+    try:
+        return table.after(row, batch, given), False
+    except RuleError as error:
+        if any(has_unknown(value) for value in given.values()) and row.family == "move":
+            return None, False  # An unknown number was compared; only what is surely wrong is said.
+        walk.say(expr, _codes.BATCH, sentence(str(error)))
+        return None, True
+    except (NotKnown, TypeError, ValueError, AttributeError, KeyError, IndexError, AssertionError):
+        return None, False
+
+
+def has_unknown(value: Value) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(has_unknown(item) for item in value)
+    return value is UNKNOWN or isinstance(value, (Typed, Ref))
+
+
+def plain(walk: Walk, value: Value) -> Any:
+    """A value as the rules want it: lists as tuples, index tensors by their shapes."""
+    thing = walk.here.get(value)
+    if isinstance(thing, Items):
+        return UNKNOWN if thing.items is None else tuple(plain(walk, item) for item in thing.items)
+    if isinstance(thing, tuple):
+        return tuple(plain(walk, item) for item in thing)
+    if isinstance(thing, Tensor):
+        return thing if thing.shape is not None and not has_star(thing.shape) else UNKNOWN
+    if thing is None or isinstance(thing, (str, bool, float)) or is_size(thing):
+        return thing
+    return UNKNOWN
+
+
+_BROADCAST = ("==", "!=", "<", "<=", ">", ">=")
+
+
+def operate(walk: Walk, node: Node, name: str, a: Any, b: Any) -> Value:
+    """An operator with a container on a side."""
+    box, other = (a, b) if isinstance(a, Box) else (b, a)
+    if not isinstance(other, Box):
+        return like(walk, box)
+    if box.batch is None or other.batch is None or has_star(box.batch) or has_star(other.batch):
+        return like(walk, box, None, keep=False)
+    word = _WORDS.get(name, name)
+    try:
+        batch = pointwise.broadcast(word, box.batch, other.batch)
+    except RuleError as error:
+        walk.say(node, _codes.BATCH, sentence(str(error)))
+        return like(walk, box, None, keep=False)
+    except Exception:  # A size that the rule cannot compare: nothing is known.
+        return like(walk, box, None, keep=False)
+    return like(walk, box, batch, keep=False)
+
+
+_WORDS = {
+    "+": "add", "-": "sub", "*": "mul", "/": "div", "//": "floor_divide", "%": "remainder", "**": "pow", "==": "eq",
+    "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "&": "bitwise_and", "|": "bitwise_or", "^": "bitwise_xor",
+}  # fmt: skip
+
+
+def rows(walk: Walk, expr: Expression | None, ref: Value, box: Box) -> Any:
+    """Iterating over a container goes over its rows."""
+    batch = box.batch
+    if batch == () and box.no_batch_size and expr is not None:
+        walk.say(expr, _codes.BATCH, "iteration: the batch size is [] because no batch_size was given, so there are no rows")
+        return UNKNOWN
+    row = like(walk, box, None if batch is None or has_star(batch) or not batch else batch[1:], keep=False)
+    if batch and not has_star(batch) and is_int(batch[0]) and batch[0] <= 8:
+        return tuple(walk.fresh(row) for _ in range(batch[0]))
+    return Many(row)
+
+
+ROWS = (along, folds, joins, moves, pointwise)  # Importing them fills the table.
+
+__all__ = ["OWN", "Net", "is_container", "show_size", "construct", "construct_tensordict"]

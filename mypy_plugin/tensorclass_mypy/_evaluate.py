@@ -1,0 +1,674 @@
+"""Expressions: what is known of the value of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import (
+    AssignmentExpr,
+    CastExpr,
+    ComparisonExpr,
+    ConditionalExpr,
+    Decorator,
+    DictExpr,
+    DictionaryComprehension,
+    Expression,
+    FuncDef,
+    GeneratorExpr,
+    IndexExpr,
+    IntExpr,
+    ListExpr,
+    LambdaExpr,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    Node,
+    OpExpr,
+    RefExpr,
+    SetExpr,
+    SliceExpr,
+    StarExpr,
+    StrExpr,
+    TupleExpr,
+    TypeInfo,
+    UnaryExpr,
+    Var,
+)
+from tensorclass._rules import algebra, sizes
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _scan
+from ._names import canonical
+from ._state import join, join_values
+from ._types import is_library, item_of_type
+from ._values import (
+    Box,
+    Class,
+    Cut,
+    Function,
+    Items,
+    Lambda,
+    Library,
+    Many,
+    Mapped,
+    Pieces,
+    Ref,
+    Tensor,
+    Typed,
+    Value,
+    is_int,
+    is_size,
+)
+
+if TYPE_CHECKING:
+    from ._walk import Walk
+
+MISSING = object()
+
+
+def evaluate(walk: Walk, expr: Expression) -> Value:
+    """What is known of the value of an expression; its effects on the state happen."""
+    if walk.state is None:
+        return UNKNOWN
+    walk.spend()
+    handler = _EXPRESSIONS.get(type(expr).__name__)
+    if handler is None:
+        _visit_parts(walk, expr)
+        return UNKNOWN
+    return handler(walk, expr)
+
+
+def _visit_parts(walk: Walk, expr: Node) -> None:
+    """An expression of a kind that is not followed: what it holds may go anywhere."""
+    from ._tree import children
+
+    for part in children(expr):
+        if isinstance(part, Expression):
+            walk.here.forget(evaluate(walk, part))
+
+
+# -- Constants and names --------------------------------------------------------------------------------------------
+
+
+def constant(walk: Walk, expr: Any) -> Value:
+    return expr.value
+
+
+def name(walk: Walk, expr: NameExpr) -> Value:
+    node = expr.node
+    if isinstance(node, Var):
+        if expr.fullname in _BUILTINS:
+            return _BUILTINS[expr.fullname]
+        if expr.name in walk.volatile:
+            return UNKNOWN
+        value = walk.here.names.get(node, MISSING)
+        if value is MISSING:
+            value = outer(walk, expr, node)
+        return narrowed(walk, expr, value)
+    return reference(walk, expr)
+
+
+_BUILTINS = {"builtins.True": True, "builtins.False": False, "builtins.None": None}
+
+
+def narrowed(walk: Walk, expr: Expression, value: Value) -> Value:
+    """An unknown value may have a type that says something."""
+    if value is UNKNOWN or (isinstance(value, Typed)):
+        from ._types import known_type
+
+        typ = known_type(walk, expr)
+        found = walk.from_type(typ) if typ is not None else UNKNOWN
+        return value if found is UNKNOWN else found
+    return value
+
+
+def outer(walk: Walk, expr: NameExpr, var: Var) -> Value:
+    """A name that is bound outside of the function at hand."""
+    if var.is_final and var.final_value is not None:
+        return var.final_value
+    if expr.kind == 1 and var.fullname:  # GDEF: a name of a module.
+        value = walk.globals_of(var.fullname)
+        if value is not UNKNOWN:
+            return adopt(walk, var, value)
+    value = walk.from_type(var.type) if var.type is not None else UNKNOWN
+    if isinstance(value, Ref):
+        walk.here.names[var] = value
+    return value
+
+
+def adopt(walk: Walk, var: Var, found: tuple[Any, Value]) -> Value:
+    """A value of the module's top level, with the things it hangs on."""
+    state, value = found
+    ids: set[int] = set()
+    state.reachable(value, ids)
+    for ident in ids:
+        if ident not in walk.here.heap:
+            walk.here.heap[ident] = state.heap[ident]
+            if isinstance(state.heap[ident], (Box, Items, Mapped)):
+                walk.here.forget(Ref(ident))  # Any function may have changed it since.
+    walk.here.names[var] = value
+    return value
+
+
+def reference(walk: Walk, expr: RefExpr) -> Value:
+    """A name of a function, class or module."""
+    node: Any = expr.node
+    if isinstance(node, Decorator):
+        node = node.func if _plain_decorators(node) else None
+    if isinstance(node, FuncDef):
+        if canonical(node.fullname) != node.fullname or _library_module(node.fullname):
+            return Library(canonical(node.fullname))
+        return Function(node)
+    if isinstance(node, TypeInfo):
+        return Class(node)
+    if isinstance(node, MypyFile):
+        return Library(canonical(node.fullname))
+    fullname = expr.fullname
+    if fullname and _library_module(fullname):
+        return Library(canonical(fullname))
+    if fullname.startswith("builtins."):
+        return Library(fullname)
+    return UNKNOWN
+
+
+def _library_module(fullname: str) -> bool:
+    return fullname.startswith(("torch.", "tensorclass.", "builtins.", "math.", "functools.", "itertools.", "copy."))
+
+
+def _plain_decorators(node: Decorator) -> bool:
+    """Decorators that leave the function's behaviour as it is."""
+    fine = ("jaxtyping", "typing.", "torch.no_grad", "torch.inference_mode", "torch.autograd", "functools.cache")
+    return all(_scan.full_name(one).startswith(fine) for one in node.decorators)
+
+
+def member(walk: Walk, expr: MemberExpr) -> Value:
+    from ._attributes import read
+
+    owner = evaluate(walk, expr.expr)
+    if isinstance(owner, Library):
+        node = expr.node
+        if isinstance(node, TypeInfo):
+            return Class(node)
+        if isinstance(node, (FuncDef, Decorator)) and not _library_module(expr.fullname or ""):
+            return reference(walk, expr)
+        if isinstance(node, Var) and node.is_final and node.final_value is not None:
+            return node.final_value
+        return Library(canonical(f"{owner.name}.{expr.name}"))
+    value = read(walk, expr, owner)
+    return narrowed(walk, expr, value)
+
+
+# -- Collections ----------------------------------------------------------------------------------------------------
+
+
+def items(walk: Walk, exprs: list[Expression]) -> tuple[Value, ...] | None:
+    """The values of a row of expressions; None when a star hides their number."""
+    values: list[Value] = []
+    known = True
+    for expr in exprs:
+        if isinstance(expr, StarExpr):
+            inner = elements(walk, evaluate(walk, expr.expr))
+            if isinstance(inner, tuple):
+                values.extend(inner)
+            else:
+                known = False
+        else:
+            values.append(evaluate(walk, expr))
+    if not known:
+        walk.here.forget(tuple(values))
+        return None
+    return tuple(values)
+
+
+def tuple_(walk: Walk, expr: TupleExpr) -> Value:
+    found = items(walk, expr.items)
+    return UNKNOWN if found is None else found
+
+
+def list_(walk: Walk, expr: ListExpr) -> Value:
+    return walk.here.new(Items(items(walk, expr.items)))
+
+
+def set_(walk: Walk, expr: SetExpr) -> Value:
+    walk.here.forget(items(walk, expr.items) or ())
+    return UNKNOWN
+
+
+def dict_(walk: Walk, expr: DictExpr) -> Value:
+    found: dict[Any, Value] | None = {}
+    for key, value in expr.items:
+        inner = evaluate(walk, value)
+        if key is None:
+            inner = walk.here.get(inner)
+            if found is not None and isinstance(inner, Mapped) and inner.items is not None:
+                found.update(inner.items)
+            else:
+                found = None
+            continue
+        k = evaluate(walk, key)
+        if found is not None and is_key(k):
+            found[k] = inner
+        else:
+            found = None
+            walk.here.forget(inner)
+    return walk.here.new(Mapped(found))
+
+
+def is_key(value: Value) -> bool:
+    """A constant that can be a key of a dict: a string, a number, or a tuple of them."""
+    if isinstance(value, tuple):
+        return all(is_key(item) for item in value)
+    return isinstance(value, (str, int, float, bytes)) or value is None
+
+
+def comprehension(walk: Walk, expr: Any) -> Value:
+    """A list comprehension, followed when it runs once over known values."""
+    generator: GeneratorExpr = expr.generator if hasattr(expr, "generator") else expr
+    if len(generator.sequences) != 1:
+        return _lost(walk, generator)
+    values = elements(walk, evaluate(walk, generator.sequences[0]), generator.sequences[0])
+    conditions = generator.condlists[0]
+    if isinstance(values, tuple) and len(values) <= 16:
+        kept: list[Value] = []
+        for value in values:
+            walk.assign(generator.indices[0], value)
+            decided = [truth(walk, test) for test in conditions]
+            if False in decided:
+                continue
+            if None in decided:
+                return _lost(walk, generator)
+            kept.append(evaluate(walk, generator.left_expr))
+        return walk.here.new(Items(tuple(kept)))
+    each = values.each if isinstance(values, Many) else walk.from_item_type(generator.sequences[0])
+    before = walk.here.copy()
+    walk.assign(generator.indices[0], each)
+    hush = any(_scan.asks(test) for test in conditions)
+    walk.quiet += hush
+    for test in conditions:
+        truth(walk, test)
+    result = evaluate(walk, generator.left_expr)
+    walk.quiet -= hush
+    walk.state = join(before, walk.state)
+    return Many(result) if result is not UNKNOWN else walk.here.new(Items(None))
+
+
+def _lost(walk: Walk, generator: Any) -> Value:
+    for sequence in generator.sequences:
+        walk.here.forget(evaluate(walk, sequence))
+    for one in _scan.names_in_vars(generator.left_expr):
+        walk.here.forget(walk.here.names.get(one, UNKNOWN))
+    return walk.here.new(Items(None))
+
+
+def dict_comprehension(walk: Walk, expr: DictionaryComprehension) -> Value:
+    if len(expr.sequences) == 1 and not expr.condlists[0]:
+        values = elements(walk, evaluate(walk, expr.sequences[0]), expr.sequences[0])
+        if isinstance(values, tuple) and len(values) <= 16:
+            found: dict[Any, Value] = {}
+            for value in values:
+                walk.assign(expr.indices[0], value)
+                key = evaluate(walk, expr.key)
+                if not is_key(key):
+                    return walk.here.new(Mapped(None))
+                found[key] = evaluate(walk, expr.value)
+            return walk.here.new(Mapped(found))
+    else:
+        for sequence in expr.sequences:
+            walk.here.forget(evaluate(walk, sequence))
+    for one in _scan.names_in_vars(expr.value):
+        walk.here.forget(walk.here.names.get(one, UNKNOWN))
+    return walk.here.new(Mapped(None))
+
+
+def elements(walk: Walk, value: Value, expr: Expression | None = None) -> Any:
+    """What iterating over a value gives: a tuple of values, Many of one kind, or UNKNOWN."""
+    if isinstance(value, tuple):
+        return value
+    if isinstance(value, Many):
+        return value
+    thing = walk.here.get(value)
+    if isinstance(thing, Items):
+        return UNKNOWN if thing.items is None else thing.items
+    if isinstance(thing, Mapped):
+        return UNKNOWN if thing.items is None else tuple(thing.items)
+    if isinstance(thing, Box):
+        from ._containers import rows
+
+        return rows(walk, expr, value, thing)
+    if isinstance(thing, Tensor):
+        from ._tensors import rows_of
+
+        return rows_of(thing)
+    if isinstance(value, Typed):
+        each = item_of_type(walk, value.type)
+        return UNKNOWN if each is UNKNOWN else Many(each)
+    return UNKNOWN
+
+
+def slice_(walk: Walk, expr: SliceExpr) -> Value:
+    parts = [
+        None if part is None else evaluate(walk, part) for part in (expr.begin_index, expr.end_index, expr.stride)
+    ]
+    return Cut(parts[0], parts[1], parts[2])
+
+
+def index(walk: Walk, expr: IndexExpr) -> Value:
+    from ._attributes import read_item
+
+    owner = evaluate(walk, expr.base)
+    if isinstance(owner, Class):
+        return owner  # Particles[int]: the class, with type arguments.
+    value = read_item(walk, expr, owner, evaluate(walk, expr.index))
+    return narrowed(walk, expr, value)
+
+
+# -- Operators ------------------------------------------------------------------------------------------------------
+
+
+def operator(walk: Walk, expr: OpExpr) -> Value:
+    if expr.op in ("and", "or"):
+        return either(walk, expr)
+    return binary(walk, expr, expr.op, evaluate(walk, expr.left), evaluate(walk, expr.right))
+
+
+def either(walk: Walk, expr: OpExpr) -> Value:
+    """`a and b`, `a or b`: the right side may not run."""
+    known = truth(walk, expr.left)
+    left = UNKNOWN
+    stop = expr.op == "or"
+    if known is stop:
+        return known if isinstance(known, bool) else UNKNOWN
+    hush = known is None and walk.guarded(expr.left)
+    before = walk.here.copy()
+    walk.quiet += hush
+    right = evaluate(walk, expr.right)
+    walk.quiet -= hush
+    if known is (not stop):
+        return right
+    walk.state = join(before, walk.state)
+    return join_values(walk.here, left, right) if walk.state is not None else UNKNOWN
+
+
+def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
+    """An operator on two values."""
+    if is_size(left) and is_size(right):
+        return arithmetic(op, left, right)
+    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
+        return arithmetic(op, left, right)
+    if isinstance(left, str) and isinstance(right, str) and op == "+":
+        return left + right
+    a, b = walk.here.get(left), walk.here.get(right)
+    if op == "+" and isinstance(a, tuple) and isinstance(b, tuple):
+        return a + b
+    if op == "+" and isinstance(a, Items) and isinstance(b, Items):
+        return walk.here.new(Items(None if a.items is None or b.items is None else a.items + b.items))
+    if op == "*" and isinstance(a, (tuple, Items)) and is_int(right) and 0 <= right <= 64:
+        row = a if isinstance(a, tuple) else a.items
+        again = None if row is None else row * right
+        return again if isinstance(a, tuple) else walk.here.new(Items(again))
+    if isinstance(a, Box) or isinstance(b, Box):
+        from ._containers import operate
+
+        return operate(walk, node, op, a, b)
+    if isinstance(a, Tensor) or isinstance(b, Tensor):
+        from ._tensors import operate as operate_tensors
+
+        return operate_tensors(walk, node, op, a, b)
+    return UNKNOWN
+
+
+def arithmetic(op: str, left: Any, right: Any) -> Value:
+    """Numbers and sizes."""
+    try:
+        if op == "+":
+            return left + right
+        if op == "-":
+            return left - right
+        if op == "*":
+            return left * right
+        if op == "//":
+            return left // right
+        if op == "%":
+            return left % right
+        if op == "**" and is_int(right) and abs(right) <= 64 and not (is_int(left) and abs(left) > 1 << 20):
+            return left**right
+        if op == "/" and not isinstance(left, algebra.Dim) and not isinstance(right, algebra.Dim):
+            return left / right
+        if op == "/":
+            return UNKNOWN
+        if op in ("<<", ">>") and is_int(left) and is_int(right) and 0 <= right < 64:
+            return left << right if op == "<<" else left >> right
+    except Exception:
+        return UNKNOWN
+    return UNKNOWN
+
+
+def unary(walk: Walk, expr: UnaryExpr) -> Value:
+    if expr.op == "not":
+        known = truth(walk, expr.expr)
+        return UNKNOWN if known is None else not known
+    value = evaluate(walk, expr.expr)
+    if is_size(value) or isinstance(value, float):
+        return -value if expr.op == "-" else value if expr.op == "+" else UNKNOWN
+    thing = walk.here.get(value)
+    if isinstance(thing, Tensor):
+        return Tensor(thing.shape, thing.dtype)
+    if isinstance(thing, Box):
+        from ._containers import like
+
+        return like(walk, thing)
+    return UNKNOWN
+
+
+def conditional(walk: Walk, expr: ConditionalExpr) -> Value:
+    known = truth(walk, expr.cond)
+    if known is not None:
+        return evaluate(walk, expr.if_expr if known else expr.else_expr)
+    hush = walk.guarded(expr.cond)
+    before = walk.here.copy()
+    walk.quiet += hush
+    one = evaluate(walk, expr.if_expr)
+    first = walk.state
+    walk.state = before
+    other = evaluate(walk, expr.else_expr)
+    walk.quiet -= hush
+    second = walk.state
+    key = Var("")
+    if first is not None:
+        first.names[key] = one
+    if second is not None:
+        second.names[key] = other
+    walk.state = join(first, second)
+    return UNKNOWN if walk.state is None else walk.state.names.pop(key, UNKNOWN)
+
+
+def walrus(walk: Walk, expr: AssignmentExpr) -> Value:
+    value = evaluate(walk, expr.value)
+    walk.assign(expr.target, value)
+    return value
+
+
+def lambda_(walk: Walk, expr: LambdaExpr) -> Value:
+    return Lambda(expr)
+
+
+def cast(walk: Walk, expr: CastExpr) -> Value:
+    value = evaluate(walk, expr.expr)
+    if value is UNKNOWN or isinstance(value, Typed):
+        return walk.from_type(expr.type)
+    return value
+
+
+def same_inside(walk: Walk, expr: Any) -> Value:
+    """reveal_type, assert_type: the value itself."""
+    return evaluate(walk, expr.expr) if getattr(expr, "expr", None) is not None else UNKNOWN
+
+
+def yielded(walk: Walk, expr: Any) -> Value:
+    """The caller runs in between, and can change whatever it was given."""
+    if expr.expr is not None:
+        evaluate(walk, expr.expr)
+    for value in list(walk.here.names.values()):
+        walk.here.forget(value)
+    return UNKNOWN
+
+
+def call(walk: Walk, expr: Any) -> Value:
+    from ._calls import call as follow
+
+    return narrowed(walk, expr, follow(walk, expr))
+
+
+# -- Truth ----------------------------------------------------------------------------------------------------------
+
+
+def truth(walk: Walk, expr: Expression) -> bool | None:
+    """Whether a test holds, if that can be known."""
+    if isinstance(expr, ComparisonExpr):
+        return compare(walk, expr)
+    if isinstance(expr, OpExpr) and expr.op in ("and", "or"):
+        left = truth(walk, expr.left)
+        stop = expr.op == "or"
+        if left is stop:
+            return left
+        hush = left is None and walk.guarded(expr.left)
+        walk.quiet += hush
+        right = truth(walk, expr.right)
+        walk.quiet -= hush
+        if right is stop and left is not None:
+            return right
+        return right if left is (not stop) else (right if right is stop else None)
+    if isinstance(expr, UnaryExpr) and expr.op == "not":
+        known = truth(walk, expr.expr)
+        return None if known is None else not known
+    value = evaluate(walk, expr)
+    if isinstance(value, (bool, int, str, float)) or value is None:
+        return bool(value)
+    if isinstance(value, tuple):
+        return bool(value)
+    return None
+
+
+def compared(walk: Walk, expr: ComparisonExpr) -> Value:
+    if len(expr.operands) == 2 and expr.operators[0] not in ("in", "not in", "is", "is not"):
+        left, right = evaluate(walk, expr.operands[0]), evaluate(walk, expr.operands[1])
+        a, b = walk.here.get(left), walk.here.get(right)
+        if isinstance(a, Box) or isinstance(b, Box):
+            from ._containers import operate
+
+            return operate(walk, expr, expr.operators[0], a, b)
+        if isinstance(a, Tensor) or isinstance(b, Tensor):
+            from ._tensors import operate as operate_tensors
+
+            return operate_tensors(walk, expr, expr.operators[0], a, b)
+        known = compare_values(walk, expr.operators[0], left, right)
+    else:
+        known = compare(walk, expr)
+    return UNKNOWN if known is None else known
+
+
+def compare(walk: Walk, expr: ComparisonExpr) -> bool | None:
+    values = [evaluate(walk, operand) for operand in expr.operands]
+    answers = [compare_values(walk, op, a, b) for op, a, b in zip(expr.operators, values, values[1:])]
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def compare_values(walk: Walk, op: str, left: Value, right: Value) -> bool | None:
+    """Whether a comparison holds; names of sizes that a program compares are no longer told apart."""
+    if op in ("is", "is not"):
+        if (left is None or right is None) and left is not UNKNOWN and right is not UNKNOWN:
+            if isinstance(left, Typed) or isinstance(right, Typed):
+                return None
+            return (left is right) == (op == "is")
+        return None
+    if op in ("in", "not in"):
+        found = contains(walk, left, right)
+        return None if found is None else found == (op == "in")
+    a = walk.here.get(left)
+    b = walk.here.get(right)
+    if isinstance(a, Items) and a.items is not None:
+        a = a.items
+    if isinstance(b, Items) and b.items is not None:
+        b = b.items
+    if op in ("==", "!="):
+        answer = _equal(walk, a, b)
+        return None if answer is None else answer == (op == "==")
+    if is_size(a) and is_size(b) and is_int(a) and is_int(b) or (isinstance(a, float) and isinstance(b, (int, float))):
+        return bool({"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}.get(op))
+    for one in (a, b):
+        if isinstance(one, algebra.Dim):
+            walk.doubted.update(one.names)
+    return None
+
+
+def _equal(walk: Walk, a: Value, b: Value) -> bool | None:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        if len(a) != len(b):
+            return None if _scan_star(a) or _scan_star(b) else False
+        answers = [_equal(walk, x, y) for x, y in zip(a, b)]
+        return False if False in answers else None if None in answers else True
+    if is_size(a) and is_size(b):
+        answer = sizes.same(a, b)
+        if answer is None:
+            for one in (a, b):
+                if isinstance(one, algebra.Dim):
+                    walk.doubted.update(one.names)
+        return answer
+    simple = (str, bool, int, float, type(None))
+    if isinstance(a, simple) and isinstance(b, simple):
+        return bool(a == b)
+    return None
+
+
+def _scan_star(row: tuple[Value, ...]) -> bool:
+    from ._values import Star
+
+    return any(isinstance(item, Star) for item in row)
+
+
+def contains(walk: Walk, item: Value, row: Value) -> bool | None:
+    """`item in row`."""
+    thing = walk.here.get(row)
+    if isinstance(thing, Box):
+        return None if thing.open or not isinstance(item, str) else item in thing.fields
+    names = thing.items if isinstance(thing, (Items, Mapped)) else thing if isinstance(thing, tuple) else None
+    if names is None or not is_key(item) or not all(is_key(name) for name in names):
+        return None
+    return item in tuple(names)
+
+
+_EXPRESSIONS: dict[str, Callable[[Any, Any], Value]] = {
+    "IntExpr": constant,
+    "StrExpr": constant,
+    "FloatExpr": constant,
+    "EllipsisExpr": lambda walk, expr: ...,
+    "NameExpr": name,
+    "MemberExpr": member,
+    "CallExpr": call,
+    "IndexExpr": index,
+    "SliceExpr": slice_,
+    "TupleExpr": tuple_,
+    "ListExpr": list_,
+    "SetExpr": set_,
+    "DictExpr": dict_,
+    "ListComprehension": comprehension,
+    "GeneratorExpr": comprehension,
+    "DictionaryComprehension": dict_comprehension,
+    "OpExpr": operator,
+    "UnaryExpr": unary,
+    "ComparisonExpr": compared,
+    "ConditionalExpr": conditional,
+    "AssignmentExpr": walrus,
+    "LambdaExpr": lambda_,
+    "CastExpr": cast,
+    "AssertTypeExpr": same_inside,
+    "RevealExpr": same_inside,
+    "YieldExpr": yielded,
+    "AwaitExpr": yielded,
+    "YieldFromExpr": yielded,
+}
+
+__all__ = ["IntExpr", "Pieces", "StrExpr", "evaluate", "is_library", "truth"]

@@ -1,0 +1,116 @@
+"""torch.nn.functional: losses and layers as functions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _codes
+from ._hints import unlike
+from ._tensors import known
+from ._types import known_type
+from ._values import Tensor, Value, is_int, is_size, show_shape
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+POINTWISE = {
+    "relu", "gelu", "silu", "elu", "leaky_relu", "sigmoid", "tanh", "softplus", "mish", "hardtanh", "dropout", "logsigmoid",
+    "relu6", "selu", "hardswish", "hardsigmoid", "alpha_dropout", "celu", "tanhshrink", "softsign", "relu_", "softmin",
+}  # fmt: skip
+LOSSES = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"}
+
+
+def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
+    """F.name(...)"""
+    values = [walk.here.get(value) for value, _ in args.positional]
+    given = {key: value for key, (value, _) in args.named.items()}
+    first = values[0] if values else walk.here.get(given.get("input", UNKNOWN))
+    if not isinstance(first, Tensor):
+        return UNKNOWN
+    if name in POINTWISE:
+        return Tensor(first.shape, first.dtype)
+    if name in ("softmax", "log_softmax", "normalize", "gumbel_softmax"):
+        from ._tensors import checked_dim
+
+        if name in ("softmax", "log_softmax"):
+            checked_dim(walk, expr, first, name, [value for value, _ in args.positional[1:]], given)
+        return Tensor(first.shape, first.dtype)
+    if name in LOSSES:
+        return loss(walk, expr, name, first, values[1] if len(values) > 1 else walk.here.get(given.get("target", UNKNOWN)), given)
+    if name in ("cross_entropy", "nll_loss"):
+        target = values[1] if len(values) > 1 else walk.here.get(given.get("target", UNKNOWN))
+        return cross_entropy(walk, expr, name, first, target, given)
+    if name == "linear":
+        return linear(walk, expr, first, values[1] if len(values) > 1 else UNKNOWN)
+    if name == "one_hot":
+        count = given.get("num_classes", values[1] if len(values) > 1 else UNKNOWN)
+        shape = known(first)
+        return Tensor(None if shape is None else (*shape, count if is_size(count) and count != -1 else UNKNOWN), "int")
+    if name == "embedding":
+        weight = values[1] if len(values) > 1 else UNKNOWN
+        shape, table = known(first), known(weight) if isinstance(weight, Tensor) else None
+        return Tensor(None if shape is None or not table else (*shape, table[-1]), "float")
+    typ = known_type(walk, expr)
+    return walk.from_type(typ) if typ is not None else Tensor()
+
+
+def _reduced(given: dict[str, Value], shape: Any, kind: str | None) -> Value:
+    reduction = given.get("reduction", "mean")
+    if reduction in ("mean", "sum"):
+        return Tensor((), kind)
+    return Tensor(shape if reduction == "none" else None, kind)
+
+
+def loss(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, given: dict[str, Value]) -> Value:
+    """A loss of two tensors of one shape: torch only warns when they broadcast, and the value is wrong."""
+    a = known(first)
+    b = known(target) if isinstance(target, Tensor) else None
+    if a is not None and b is not None:
+        if len(a) != len(b) or any(unlike(walk, x, y) for x, y in zip(a, b)):
+            walk.say(
+                expr, _codes.SHAPE, f"{name}: the input has shape {show_shape(a)}, the target {show_shape(b)}; they must be equal"
+            )
+            return Tensor(None, "float")
+    return _reduced(given, a, "float")
+
+
+def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, given: dict[str, Value]) -> Value:
+    """Logits of classes in dim 1, and a target without that dim (class numbers) or of the same shape (probabilities)."""
+    a = known(first)
+    b = known(target) if isinstance(target, Tensor) else None
+    if a is None or b is None or not a:
+        return _reduced(given, None, "float")
+    indices = (a[0], *a[2:]) if len(a) > 1 else ()
+    as_indices = len(b) == len(indices) and not any(unlike(walk, x, y) for x, y in zip(indices, b))
+    as_classes = len(b) == len(a) and not any(unlike(walk, x, y) for x, y in zip(a, b))
+    if target.dtype == "int":
+        as_classes = False
+    elif target.dtype == "float":
+        as_indices = False
+    if not as_indices and not as_classes:
+        would = show_shape(indices) + (f" (class numbers) or {show_shape(a)} (probabilities)" if target.dtype != "int" else "")
+        text = f"{name}: the input has shape {show_shape(a)}, so the target has {would}; it has {show_shape(b)}"
+        walk.say(expr, _codes.SHAPE, text)
+        return Tensor(None, "float")
+    return _reduced(given, indices, "float")
+
+
+def linear(walk: Walk, expr: Any, first: Tensor, weight: Any) -> Value:
+    table = known(weight) if isinstance(weight, Tensor) else None
+    if table is None or len(table) != 2 or first.shape is None or not first.shape:
+        return Tensor(None, first.dtype)
+    if is_size(first.shape[-1]) and unlike(walk, first.shape[-1], table[1]):
+        walk.say(
+            expr, _codes.SHAPE,
+            f"linear: the last dim of {show_shape(first.shape)} is {show_shape(first.shape[-1:])[1:-1]}, "
+            f"the weight takes {show_shape((table[1],))[1:-1]}",
+        )  # fmt: skip
+        return Tensor(None, first.dtype)
+    return Tensor((*first.shape[:-1], table[0]), first.dtype)
+
+
+__all__ = ["functional", "is_int"]

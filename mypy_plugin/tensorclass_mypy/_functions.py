@@ -1,0 +1,255 @@
+"""Functions of Python, torch and tensorclass, by the names that users write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _codes
+from ._evaluate import elements
+from ._types import known_type
+from ._values import Box, Dtype, Items, Lambda, Many, Mapped, Net, Ref, Tensor, Value, is_int, is_size, show_shape
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+Handler = Callable[[Any, CallExpr, Any], Value]
+
+# Functions that look at their arguments and keep their hands off them.
+HARMLESS = {
+    "print", "isinstance", "issubclass", "repr", "str", "id", "type", "hash", "float", "bool", "min", "max", "abs", "round",
+    "hasattr", "callable", "format", "len", "int", "sum", "any", "all", "vars", "iter",
+}  # fmt: skip
+
+
+def library(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
+    """Call a library function."""
+    handler = _FUNCTIONS.get(name)
+    if handler is not None:
+        return handler(walk, expr, args)
+    if name.startswith("builtins."):
+        if name[9:] not in HARMLESS:
+            _leak(walk, args)
+        return UNKNOWN
+    if name.startswith("tensorclass."):
+        from ._joins import function
+
+        return function(walk, expr, name, args)
+    if name.startswith("torch.nn.functional."):
+        from ._functionals import functional
+
+        return functional(walk, expr, name.rsplit(".", 1)[1], args)
+    if name.startswith("torch."):
+        from ._tensor_functions import function as torch_function
+
+        return torch_function(walk, expr, name[6:], args)
+    if name.startswith("math."):
+        return UNKNOWN
+    _leak(walk, args)
+    typ = known_type(walk, expr)
+    return walk.from_type(typ) if typ is not None else UNKNOWN
+
+
+def _leak(walk: Walk, args: Args) -> None:
+    from ._calls import leak
+
+    leak(walk, args.values())
+
+
+def length(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """len(x)"""
+    if len(args.positional) != 1:
+        return UNKNOWN
+    value = args.positional[0][0]
+    thing = walk.here.get(value)
+    if isinstance(thing, Box):
+        if thing.batch == () and thing.no_batch_size:
+            walk.say(expr, _codes.BATCH, "len: the batch size is [] because no batch_size was given, so this is always 0")
+            return UNKNOWN
+        return _first(thing.batch)
+    if isinstance(thing, Tensor):
+        return _first(thing.shape)
+    if isinstance(value, str):
+        return len(value)
+    values = elements(walk, value)
+    return len(values) if isinstance(values, tuple) else UNKNOWN
+
+
+def _first(shape: Any) -> Value:
+    if shape and is_size(shape[0]):
+        return shape[0]
+    return UNKNOWN
+
+
+def range_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """range(...): its numbers, if they are few."""
+    ends = args.values()
+    if ends and all(is_int(end) for end in ends):
+        try:
+            numbers = range(*ends)
+        except (TypeError, ValueError):
+            return UNKNOWN
+        return tuple(numbers) if len(numbers) <= 32 else Many(UNKNOWN)
+    return Many(UNKNOWN)
+
+
+def tuple_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    if not args.positional:
+        return ()
+    values = elements(walk, args.positional[0][0])
+    return values if isinstance(values, (tuple, Many)) else UNKNOWN
+
+
+def list_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    if not args.positional:
+        return walk.here.new(Items(()))
+    values = elements(walk, args.positional[0][0])
+    if isinstance(values, Many):
+        return values
+    return walk.here.new(Items(values if isinstance(values, tuple) else None))
+
+
+def dict_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    if not args.positional and args.whole:
+        return walk.here.new(Mapped({key: value for key, (value, _) in args.named.items()}))
+    _leak(walk, args)
+    return walk.here.new(Mapped(None))
+
+
+def zip_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    rows = [elements(walk, value) for value, _ in args.positional]
+    if rows and all(isinstance(row, tuple) for row in rows) and args.whole:
+        return tuple(zip(*rows))
+    each = [row.each if isinstance(row, Many) else UNKNOWN for row in rows]
+    return Many(tuple(each)) if args.whole else UNKNOWN
+
+
+def enumerate_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    if not args.positional:
+        return UNKNOWN
+    row = elements(walk, args.positional[0][0], args.positional[0][1])
+    if row is UNKNOWN:
+        each = walk.from_item_type(args.positional[0][1])
+        return Many((UNKNOWN, each))
+    if isinstance(row, tuple) and len(args.positional) == 1 and not args.named:
+        return tuple(enumerate(row))
+    return Many((UNKNOWN, row.each)) if isinstance(row, Many) else UNKNOWN
+
+
+def reversed_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    row = elements(walk, args.positional[0][0]) if args.positional else UNKNOWN
+    if isinstance(row, tuple):
+        return tuple(reversed(row))
+    return row if isinstance(row, Many) else UNKNOWN
+
+
+def int_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    value = args.positional[0][0] if args.positional else UNKNOWN
+    return value if is_size(value) else UNKNOWN
+
+
+def number(pick: Callable[..., Any]) -> Handler:
+    def of(walk: Walk, expr: CallExpr, args: Args) -> Value:
+        values = args.values()
+        if len(values) == 1:
+            row = elements(walk, values[0])
+            values = list(row) if isinstance(row, tuple) else []
+        if values and all(is_int(value) for value in values):
+            return pick(values)
+        return UNKNOWN
+
+    return of
+
+
+def product(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """math.prod of sizes"""
+    row = elements(walk, args.positional[0][0]) if args.positional else UNKNOWN
+    if isinstance(row, tuple) and not args.named and all(is_size(value) for value in row):
+        total: Any = 1
+        for value in row:
+            total = total * value
+        return total
+    return UNKNOWN
+
+
+def reveal_batch(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """tensorclass.reveal_batch(x): a note with the batch size that is known."""
+    if not args.positional:
+        return UNKNOWN
+    value = args.positional[0][0]
+    thing = walk.here.get(value)
+    batch = thing.batch if isinstance(thing, Box) else None
+    if batch is None:
+        walk.note(expr, "batch unknown")
+    else:
+        text = show_shape(batch)[1:-1]
+        walk.note(expr, f"batch ({text},)" if len(batch) == 1 else f"batch ({text})")
+    return value
+
+
+def vmap(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.vmap(f, in_dims): one entry of in_dims for each argument."""
+    given = args.take("func in_dims out_dims")
+    function, dims = given.get("func"), given.get("in_dims", 0)
+    if isinstance(function, Lambda) and isinstance(dims, tuple):
+        count = len(function.node.arguments)
+        if len(dims) != count and all(argument.kind.is_positional() for argument in function.node.arguments):
+            walk.say(
+                expr, _codes.MODULE, f"vmap: in_dims has {len(dims)} for {count} arguments of the function; give one for each"
+            )
+    _leak(walk, args)
+    return UNKNOWN
+
+
+def partial(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    _leak(walk, args)
+    return UNKNOWN
+
+
+def getattr_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    return UNKNOWN
+
+
+def copy_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """copy.copy and copy.deepcopy"""
+    if len(args.positional) != 1:
+        return UNKNOWN
+    value = args.positional[0][0]
+    thing = walk.here.get(value)
+    if isinstance(thing, (Items, Mapped, Net)):
+        return walk.here.new(thing) if isinstance(thing, Net) else UNKNOWN
+    if isinstance(thing, Box):
+        from ._containers import copied
+
+        return copied(walk, thing)
+    return value if isinstance(value, Tensor) else UNKNOWN
+
+
+_FUNCTIONS: dict[str, Handler] = {
+    "builtins.len": length,
+    "builtins.range": range_,
+    "builtins.tuple": tuple_,
+    "builtins.list": list_,
+    "builtins.dict": dict_,
+    "builtins.zip": zip_,
+    "builtins.enumerate": enumerate_,
+    "builtins.reversed": reversed_,
+    "builtins.int": int_,
+    "builtins.min": number(min),
+    "builtins.max": number(max),
+    "builtins.sum": number(sum),
+    "builtins.getattr": getattr_,
+    "math.prod": product,
+    "copy.copy": copy_,
+    "copy.deepcopy": copy_,
+    "tensorclass.reveal_batch": reveal_batch,
+    "torch.vmap": vmap,
+    "torch.func.vmap": vmap,
+    "functools.partial": partial,
+}
+
+__all__ = ["Dtype", "Ref", "library"]

@@ -1,0 +1,388 @@
+"""Shapes that annotations declare: jaxtyping's classes on parameters, results, variables and fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import Expression, FuncDef, Import, ImportFrom, MypyFile, NameExpr
+from mypy.types import CallableType, RawExpressionType, TupleType, Type, UnboundType, UnionType
+from tensorclass._rules import algebra, annotations
+from tensorclass._rules.annotations import AnnotationError, Dims, One
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _codes
+from ._values import Box, Ref, Shape, Star, Tensor, Value, differ, has_star, is_int, show_shape, show_size
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+# jaxtyping's classes, by the kind of dtype they take; None takes any.
+KINDS: dict[str, str | None] = {
+    **dict.fromkeys(("Shaped", "Num", "Real", "Inexact", "Key", "PRNGKeyArray"), None),
+    **dict.fromkeys(("Float", "BFloat16", "Float16", "Float32", "Float64", "Float8e4m3fn", "Float8e5m2"), "float"),
+    **dict.fromkeys(("Int", "Integer", "Int4", "Int8", "Int16", "Int32", "Int64"), "int"),
+    **dict.fromkeys(("UInt", "UInt4", "UInt8", "UInt16", "UInt32", "UInt64"), "int"),
+    **dict.fromkeys(("Complex", "Complex64", "Complex128"), "complex"),
+    "Bool": "bool",
+}
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What one annotation declares."""
+
+    text: str
+    dims: Dims
+    dtype: str | None
+    of: str  # The name of the class inside the brackets.
+    kind: str  # The name of jaxtyping's class.
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What the annotations of a function declare."""
+
+    parameters: dict[str, Hint]
+    result: Hint | tuple[Hint | None, ...] | None
+
+
+def imported(tree: MypyFile) -> dict[str, str]:
+    """Names in a file that come from jaxtyping: Float, or jt.Float through `import jaxtyping as jt`."""
+    found: dict[str, str] = {}
+    for node in tree.imports:
+        if isinstance(node, ImportFrom) and node.id == "jaxtyping" and node.relative == 0:
+            for name, alias in node.names:
+                if name in KINDS:
+                    found[alias or name] = name
+        elif isinstance(node, Import):
+            for name, alias in node.ids:
+                if name == "jaxtyping":
+                    found.update({f"{alias or name}.{kind}": kind for kind in KINDS})
+    return found
+
+
+_imports: dict[int, tuple[MypyFile, dict[str, str]]] = {}
+
+
+def names_of(tree: MypyFile) -> dict[str, str]:
+    kept = _imports.get(id(tree))
+    if kept is None or kept[0] is not tree:
+        _imports.clear() if len(_imports) > 200 else None
+        kept = (tree, imported(tree))
+        _imports[id(tree)] = kept
+    return kept[1]
+
+
+def of_type(tree: MypyFile, typ: Type | None) -> Hint | None:
+    """The shape that an annotation declares, if it is one of jaxtyping's."""
+    names = names_of(tree)
+    if not names:
+        return None
+    return _read(typ, names, False)
+
+
+def _read(typ: Any, names: dict[str, str], optional: bool) -> Hint | None:
+    if isinstance(typ, UnionType):
+        rest = [item for item in typ.items if not _is_none(item)]
+        return _read(rest[0], names, True) if len(rest) == 1 and len(typ.items) == 2 else None
+    if isinstance(typ, UnboundType) and typ.name.split(".")[-1] == "Optional" and len(typ.args) == 1:
+        return _read(typ.args[0], names, True)
+    if not isinstance(typ, UnboundType) or typ.name not in names or len(typ.args) != 2:
+        return None
+    kind, text = names[typ.name], _text(typ.args[1])
+    if text is None:
+        return None
+    try:
+        dims = annotations.parse(text)
+    except AnnotationError:
+        return None
+    inner = typ.args[0]
+    of = inner.name if isinstance(inner, UnboundType) else ""
+    return Hint(text, dims, KINDS[kind], of, kind, optional)
+
+
+def _is_none(typ: Any) -> bool:
+    return type(typ).__name__ == "NoneType" or (isinstance(typ, UnboundType) and typ.name == "None")
+
+
+def _text(typ: Any) -> str | None:
+    if isinstance(typ, RawExpressionType):
+        return typ.literal_value if isinstance(typ.literal_value, str) else None
+    return typ.original_str_expr if isinstance(typ, UnboundType) else None
+
+
+def signature(tree: MypyFile, node: FuncDef) -> Signature | None:
+    """What the annotations of a function declare; None: nothing."""
+    typ = node.unanalyzed_type
+    if not isinstance(typ, CallableType) or not names_of(tree):
+        return None
+    parameters: dict[str, Hint] = {}
+    for argument, declared in zip(node.arguments, typ.arg_types):
+        if argument.kind.is_star():
+            continue
+        hint = of_type(tree, declared)
+        if hint is not None:
+            parameters[argument.variable.name] = hint
+    result: Hint | tuple[Hint | None, ...] | None = of_type(tree, typ.ret_type)
+    inner = typ.ret_type
+    if isinstance(inner, UnboundType) and inner.name.split(".")[-1] in ("tuple", "Tuple") and inner.args:
+        parts = tuple(of_type(tree, item) for item in inner.args)
+        result = parts if any(parts) else None
+    if isinstance(inner, TupleType):
+        parts = tuple(of_type(tree, item) for item in inner.items)
+        result = parts if any(parts) else None
+    if not parameters and result is None:
+        return None
+    return Signature(parameters, result)
+
+
+def stored(walk: Walk, node: FuncDef) -> Signature | None:
+    """What the annotations of a function of a module read from the cache declare."""
+    from ._stored import signature_of
+
+    return signature_of(walk, node)
+
+
+# -- Shapes out of annotations --------------------------------------------------------------------------------------
+
+
+def to_shape(dims: Dims, bound: dict[str, Any] | None = None, free: bool = True) -> Shape:
+    """The shape that a dim string stands for; `free`: names that are not bound stand for themselves."""
+    bound = bound or {}
+    row: list[Any] = [_size(one, bound, free) for one in dims.before]
+    if dims.many is not None:
+        if dims.many.name is None or dims.many.broadcast:
+            return None
+        run = bound.get(f"*{dims.many.name}")
+        if run is None and not free:
+            return None
+        row += [Star(dims.many.name)] if run is None else list(run)
+    row += [_size(one, bound, free) for one in dims.after]
+    return tuple(row)
+
+
+def _size(one: One, bound: dict[str, Any], free: bool) -> Any:
+    if one.size is None or one.broadcast:
+        return UNKNOWN
+    if is_int(one.size):
+        return one.size
+    names = one.size.names  # type: ignore[union-attr]  # a Dim, as it is no int
+    if not free and not all(name in bound for name in names):
+        return UNKNOWN
+    if any(bound.get(name) is UNKNOWN for name in names):
+        return UNKNOWN
+    return one.size.given(bound)  # type: ignore[union-attr]
+
+
+def fits(walk: Walk, dims: Dims, shape: Shape, bound: dict[str, Any], strict: bool = False) -> str | None:
+    """Why a shape does not fit a dim string, or None; names that are new are bound."""
+    if shape is None:
+        return None
+    few = len(dims.before) + len(dims.after)
+    if has_star(shape):
+        return _fits_star(walk, dims, shape, bound, strict)
+    if len(shape) < few or (len(shape) > few and dims.many is None):
+        least = "" if dims.many is None else "at least "
+        return f"it has {_count(len(shape))}, not {least}{few}"
+    behind = len(shape) - len(dims.after)
+    if dims.many is not None and dims.many.name is not None and not dims.many.broadcast:
+        run = tuple(shape[len(dims.before) : behind])
+        known = bound.setdefault(f"*{dims.many.name}", run)
+        if known is not run:
+            if has_star(known):
+                if strict and len(known) == 1 and len(run) == 0 and walk.frames:
+                    return None
+            elif len(known) != len(run) or any(unlike(walk, a, b) for a, b in zip(known, run)):
+                return f"*{dims.many.name} is {show_shape(run)} here and {show_shape(known)} elsewhere"
+    places = [*zip(dims.before, range(few)), *zip(dims.after, range(behind, len(shape)))]
+    places.sort(key=lambda pair: annotations.plain_name(pair[0].size) is None)
+    for one, place in places:
+        wrong = _fits_one(walk, one, place, shape[place], bound, strict)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def _count(number: int) -> str:
+    return "1 dim" if number == 1 else f"{number} dims"
+
+
+def _fits_star(walk: Walk, dims: Dims, shape: tuple[Any, ...], bound: dict[str, Any], strict: bool) -> str | None:
+    """A shape with a run of dims against a dim string that may name the same run."""
+    place = next(at for at, size in enumerate(shape) if isinstance(size, Star))
+    star: Star = shape[place]
+    if dims.many is None or dims.many.name is None or dims.many.broadcast:
+        return None
+    key = f"*{dims.many.name}"
+    if key not in bound:
+        if place == len(dims.before) and len(shape) - place - 1 == len(dims.after):
+            bound[key] = (star,)
+        return None
+    known = bound[key]
+    if not (len(known) == 1 and isinstance(known[0], Star) and known[0].name == star.name) or not strict:
+        return None
+    before, after = place, len(shape) - place - 1
+    if before - star.dropped + after != len(dims.before) + len(dims.after):
+        return f"it has {_more_or_fewer(before + after - star.dropped - len(dims.before) - len(dims.after))}"
+    if star.dropped:
+        return f"its first dim is gone: it is {show_shape(shape)}"
+    if before != len(dims.before):
+        return None
+    row = list(enumerate(dims.before)) + [(place + 1 + at, one) for at, one in enumerate(dims.after)]
+    for at, one in row:
+        wrong = _fits_one(walk, one, at, shape[at], bound, strict)
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def _more_or_fewer(number: int) -> str:
+    return f"{_count(abs(number))} too {'many' if number > 0 else 'few'}"
+
+
+def _fits_one(walk: Walk, one: One, place: int, size: Any, bound: dict[str, Any], strict: bool) -> str | None:
+    wanted = one.size
+    if wanted is None or size is UNKNOWN or isinstance(size, Star):
+        return None
+    if one.broadcast and is_int(size) and size == 1:
+        return None
+    name = annotations.plain_name(wanted)
+    if name is not None and name not in bound:
+        bound[name] = size
+        return None
+    if isinstance(wanted, algebra.Dim):
+        if not all(known in bound and bound[known] is not UNKNOWN for known in wanted.names):
+            return None
+        value = wanted.given(bound)
+    else:
+        value = wanted
+    if not unlike(walk, value, size, strict):
+        return None
+    shown = show_size(size)
+    if name is not None:
+        return f"{name} is {shown} here" + ("" if str(value) == name else f" and {show_size(value)} elsewhere")
+    return f"dim {place} is {shown}, not {wanted}"
+
+
+def unlike(walk: Walk, a: Any, b: Any, strict: bool = False) -> bool:
+    """Whether two sizes surely differ; not where the program itself has compared their names."""
+    for size in (a, b):
+        if isinstance(size, algebra.Dim) and size.names & walk.doubted:
+            return False
+    return differ(a, b, strict) is True
+
+
+# -- Checks ---------------------------------------------------------------------------------------------------------
+
+
+def parameter(walk: Walk, hint: Hint, var_type: Any) -> Value:
+    """The value of a parameter with this annotation, seen from inside of the function."""
+    return _with_shape(walk, hint, walk.from_type(var_type), to_shape(hint.dims))
+
+
+def _with_shape(walk: Walk, hint: Hint, value: Value, shape: Shape) -> Value:
+    thing = walk.here.get(value)
+    if isinstance(thing, Box):
+        from dataclasses import replace
+
+        return walk.here.new(replace(thing, batch=shape))
+    if hint.optional:
+        return UNKNOWN
+    if isinstance(thing, Tensor) or hint.of.split(".")[-1] == "Tensor":
+        return Tensor(shape, hint.dtype)
+    return value
+
+
+def wrong(walk: Walk, hint: Hint, value: Value, bound: dict[str, Any], strict: bool = False) -> str | None:
+    """Why a value does not fit its annotation, or None."""
+    thing = walk.here.get(value)
+    if isinstance(thing, Box):
+        reason = fits(walk, hint.dims, thing.batch, bound, strict)
+        return None if reason is None else f'has batch size {show_shape(thing.batch)}, which does not fit "{hint.text}": {reason}'
+    if not isinstance(thing, Tensor):
+        return None
+    reason = fits(walk, hint.dims, thing.shape, bound, strict)
+    if reason is not None:
+        return f'has shape {show_shape(thing.shape)}, which does not fit "{hint.text}": {reason}'
+    if hint.dtype is not None and thing.dtype is not None and hint.dtype != thing.dtype:
+        return f"has a dtype of kind {thing.dtype}, which {hint.kind} does not take"
+    return None
+
+
+def declared(walk: Walk, expr: Expression, value: Value, hint: Hint, name: str) -> Value:
+    """A variable with an annotation: the value is checked, and what the annotation adds is known from here."""
+    bound = walk.frames[-1].bound if walk.frames else {}
+    reason = wrong(walk, hint, value, bound, strict=True)
+    if reason is not None:
+        walk.say(expr, _codes.BATCH if isinstance(value, Ref) else _codes.SHAPE, f"{name} {reason}")
+    thing = walk.here.get(value)
+    known = thing.shape if isinstance(thing, Tensor) else None
+    if known is not None and not has_star(known) and reason is None:
+        return Tensor(known, thing.dtype or hint.dtype)
+    if isinstance(thing, Box):
+        return value
+    return UNKNOWN if hint.optional else Tensor(to_shape(hint.dims, bound), hint.dtype)
+
+
+def check_return(walk: Walk, expr: Expression, value: Value, hints: Signature) -> None:
+    """`return x` against the annotation of the result."""
+    bound = walk.frames[-1].bound
+    parts = hints.result if isinstance(hints.result, tuple) else (hints.result,)
+    values = value if isinstance(hints.result, tuple) else (value,)
+    if not isinstance(values, tuple) or len(values) != len(parts):
+        return
+    for place, (hint, one) in enumerate(zip(parts, values)):
+        if hint is None:
+            continue
+        reason = wrong(walk, hint, one, bound, strict=True)
+        if reason is not None:
+            which = "the result" if len(parts) == 1 else f"result {place}"
+            walk.say(expr, _codes.BATCH if isinstance(one, Ref) else _codes.SHAPE, f"{which} {reason}")
+
+
+def check_call(walk: Walk, expr: Any, node: FuncDef, hints: Signature, args: Args, bound_method: bool) -> Value:
+    """A call against the annotations of the parameters: the names in them bind to sizes, which the result is made of."""
+    names = [argument.variable.name for argument in node.arguments]
+    if bound_method:
+        names = names[1:]
+    bound: dict[str, Any] = {}
+    given = args.take(" ".join(names))
+    for name in sorted(hints.parameters, key=lambda one: hints.parameters[one].dims.has_sums):
+        hint = hints.parameters[name]
+        if name not in given:
+            continue
+        reason = wrong(walk, hint, given[name], bound)
+        if reason is not None:
+            at = args.node(" ".join(names), name) or expr
+            code = _codes.BATCH if isinstance(given[name], Ref) else _codes.SHAPE
+            walk.say(at, code, f"{node.name}: argument {name!r} {reason}")
+            bound.clear()
+            break
+    return result(walk, hints, bound, node)
+
+
+def result(walk: Walk, hints: Signature, bound: dict[str, Any], node: FuncDef) -> Value:
+    from mypy.types import get_proper_type
+
+    typ = get_proper_type(node.type)
+    declared_type = get_proper_type(typ.ret_type) if isinstance(typ, CallableType) else None
+    if isinstance(hints.result, tuple):
+        types: list[Any] = list(declared_type.items) if isinstance(declared_type, TupleType) else []
+        if len(types) != len(hints.result):
+            return UNKNOWN
+        return tuple(
+            walk.from_type(one) if hint is None else _result(walk, hint, bound, one) for hint, one in zip(hints.result, types)
+        )
+    if hints.result is None:
+        return UNKNOWN
+    return _result(walk, hints.result, bound, declared_type)
+
+
+def _result(walk: Walk, hint: Hint, bound: dict[str, Any], typ: Any) -> Value:
+    return _with_shape(walk, hint, walk.from_type(typ), to_shape(hint.dims, bound, free=False))
+
+
+__all__ = ["NameExpr"]

@@ -1,0 +1,574 @@
+"""Modules with keys: what each reads and writes, and whether that fits what it wraps and what it is given."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr, Expression, TypeInfo
+from tensorclass._rules import errors
+from tensorclass._rules.nearest import nearest
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _codes, _wraps
+from ._containers import as_field, copied, fields_of, misfit, store
+from ._keys import find, flat_key, is_key
+from ._types import is_tensorclass
+from ._values import Box, Class, Function, Items, Lambda, Library, Many, Mapped, Method, Net, Outputs, Ref, Tensor, Value
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+Path = tuple[str, ...]
+MODULE_NAMES = "module in_keys out_keys"
+PROBABILISTIC = ("ProbabilisticTensorDictModule", "ProbabilisticTensorDictSequential")
+SEQUENCES = ("TensorDictSequential", "ProbabilisticTensorDictSequential")
+
+
+def key_list(walk: Walk, value: Value) -> tuple[Any, ...] | None:
+    """Keys given as a list, a tuple of them, or one key."""
+    thing = walk.here.get(value)
+    if isinstance(thing, Items):
+        return thing.items if thing.items is not None and all(is_key(key) for key in thing.items) else None
+    if isinstance(thing, str):
+        return (thing,)
+    if isinstance(thing, tuple) and all(is_key(key) for key in thing):
+        return thing
+    return None
+
+
+def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+    """TensorDictModule(...) and its kind."""
+    if info.name in SEQUENCES:
+        return construct_sequence(walk, expr, info, args)
+    if info.name.startswith("Probabilistic"):
+        from ._probabilistic import construct as probabilistic
+
+        return probabilistic(walk, expr, info, args)
+    if info.name == "EnsembleModule":
+        settings = args.take("module num_copies parameter_init_function expand_input")
+        inner = walk.here.get(settings.get("module", UNKNOWN))
+        keys = {name: inner.settings.get(name, UNKNOWN) for name in ("in_keys", "out_keys")} if isinstance(inner, Net) else {}
+        return walk.here.new(Net(info.name, info, args.whole, {**settings, **keys}))
+    if info.name != "TensorDictModule" or not args.whole:
+        from ._calls import leak
+
+        leak(walk, args.values())
+        return walk.here.new(Net(info.name, info, False, touched=True))
+    given = args.take(MODULE_NAMES)
+    module = given.get("module", UNKNOWN)
+    settings = dict(given)
+    into = walk.here.get(given.get("in_keys", UNKNOWN))
+    if isinstance(into, Mapped) and into.items is not None:
+        keyed = {name: key for name, key in into.items.items() if is_key(key)} if len(into.items) else {}
+        settings["in_map"] = into.items if len(keyed) == len(into.items) else UNKNOWN
+        settings["in_keys"] = tuple(keyed.values()) if len(keyed) == len(into.items) else UNKNOWN
+        if given.get("out_to_in_map", False) is not False:
+            settings["in_map"], settings["in_keys"] = UNKNOWN, UNKNOWN
+    else:
+        keys = key_list(walk, given.get("in_keys", UNKNOWN))
+        settings["in_keys"] = UNKNOWN if keys is None else keys
+    out = key_list(walk, given.get("out_keys", UNKNOWN))
+    settings["out_keys"] = UNKNOWN if out is None else out
+    _wraps.check(walk, expr, settings, args)
+    return walk.here.new(Net(info.name, info, True, settings))
+
+
+def construct_sequence(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+    """TensorDictSequential(first, second, ...)"""
+    values = [value for value, _ in args.positional]
+    names: tuple[str, ...] = ()
+    if len(values) == 1:
+        thing = walk.here.get(values[0])
+        if isinstance(thing, Items) and thing.items is not None:
+            values = list(thing.items)
+        elif isinstance(thing, Mapped) and thing.items is not None:
+            names = tuple(str(key) for key in thing.items)
+            values = list(thing.items.values())
+        elif isinstance(thing, (Items, Mapped, Many)):
+            values, args.whole = [], False
+    settings: dict[str, Value] = {key: value for key, (value, _) in args.named.items()}
+    settings["modules"] = tuple(values) if args.whole else UNKNOWN
+    for name, value in zip(names, values):
+        settings[name] = value
+    net = Net(info.name, info, True, settings, touched=not args.whole)
+    if args.whole:
+        _wire(walk, expr, net, values)
+    selected = key_list(walk, settings.get("selected_out_keys", UNKNOWN))
+    ref = walk.here.new(net)
+    if selected is not None:
+        check_selected(walk, args.named["selected_out_keys"][1], ref, net, selected)
+        walk.here.put(ref, replace(net, settings={**settings, "selected": selected}))
+    return ref
+
+
+def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
+    """A read that nobody writes, and that is one edit away from a key written before it."""
+    written: list[Any] = []
+    dropped: set[Any] = set()
+    for number, value in enumerate(values):
+        module = walk.here.get(value)
+        if not isinstance(module, Net):
+            return  # A plain callable may write anything.
+        reads, writes = in_keys(walk, module), out_keys(walk, module)
+        if reads is None or writes is None:
+            return
+        optional = _wraps.optional_keys(walk, module)
+        for key in reads:
+            if key in written or key in optional:
+                continue
+            if key in dropped:
+                text = f"module {number} reads {errors.name_of(key)}, which an earlier module no longer writes: it was not selected"
+                walk.say(_node(expr, number), _codes.MODULE, text)
+                continue
+            near = nearest(key, written)
+            if near is not None and _one_edit(key, near) and near not in reads and not _written_later(walk, values, number, key):
+                text = f"module {number} reads {errors.name_of(key)}, which no module before it writes; did you mean {near!r}?"
+                walk.say(_node(expr, number), _codes.MODULE, text)
+        written += writes
+        everything = module.settings.get("out_keys", UNKNOWN)
+        if isinstance(everything, tuple):
+            dropped |= {key for key in everything if key not in writes}
+
+
+def _written_later(walk: Walk, values: list[Value], number: int, key: Any) -> bool:
+    for value in values[number:]:
+        module = walk.here.get(value)
+        writes = out_keys(walk, module) if isinstance(module, Net) else None
+        if writes is None or key in writes:
+            return True
+    return False
+
+
+def _node(expr: CallExpr, number: int) -> Expression:
+    return expr.args[number] if number < len(expr.args) and len(expr.args) > 1 else expr
+
+
+def _one_edit(one: Any, other: Any) -> bool:
+    """Two keys that a slip of the finger turns into one another; numbered keys (h1, h2) are no slips."""
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        differing = [(a, b) for a, b in zip(one, other) if a != b]
+        return len(differing) == 1 and _one_edit(*differing[0])
+    if not isinstance(one, str) or not isinstance(other, str):
+        return False
+    if any(c.isdigit() for c in set(one) ^ set(other)) or min(len(one), len(other)) < 4:
+        return False
+    short, long = sorted((one, other), key=len)
+    if len(long) - len(short) > 1:
+        return False
+    if len(long) == len(short):
+        places = [at for at in range(len(long)) if long[at] != short[at]]
+        swapped = len(places) == 2 and places[1] == places[0] + 1 and long[places[0]] == short[places[1]] and long[places[1]] == short[places[0]]
+        return len(places) == 1 or swapped
+    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+
+
+# -- Keys of a module -----------------------------------------------------------------------------------------------
+
+
+def in_keys(walk: Walk, net: Net) -> tuple[Any, ...] | None:
+    """What a module reads from outside."""
+    if net.kind in SEQUENCES:
+        modules = net.settings.get("modules", UNKNOWN)
+        if not isinstance(modules, tuple):
+            return None
+        reads: list[Any] = []
+        written: set[Any] = set()
+        for value in modules:
+            module = walk.here.get(value)
+            if not isinstance(module, Net):
+                return None
+            some, writes = in_keys(walk, module), out_keys(walk, module)
+            if some is None or writes is None:
+                return None
+            reads += [key for key in some if key not in written and key not in reads]
+            written |= set(writes)
+        return tuple(reads)
+    keys = net.settings.get("in_keys", UNKNOWN)
+    return keys if isinstance(keys, tuple) and net.kind in ("TensorDictModule", "ProbabilisticTensorDictModule", "EnsembleModule") else None
+
+
+def out_keys(walk: Walk, net: Net) -> tuple[Any, ...] | None:
+    """What a module writes, after select_out_keys."""
+    selected = net.settings.get("selected", None)
+    if isinstance(selected, tuple):
+        return selected
+    if selected is UNKNOWN:
+        return None
+    if net.kind in SEQUENCES:
+        modules = net.settings.get("modules", UNKNOWN)
+        if not isinstance(modules, tuple):
+            return None
+        written: list[Any] = []
+        for value in modules:
+            module = walk.here.get(value)
+            writes = out_keys(walk, module) if isinstance(module, Net) else None
+            if writes is None:
+                return None
+            written += [key for key in writes if key not in written]
+        return tuple(written)
+    keys = net.settings.get("out_keys", UNKNOWN)
+    if not isinstance(keys, tuple):
+        return None
+    return tuple(key for key in keys if key != "_")
+
+
+def check_selected(walk: Walk, node: Expression, ref: Value, net: Net, selected: tuple[Any, ...]) -> None:
+    """Keys to select must be written."""
+    writes = out_keys(walk, replace(net, settings={**net.settings, "selected": None}))
+    if writes is None:
+        return
+    for key in selected:
+        if key not in writes:
+            from tensorclass._rules.nearest import suggest
+
+            text = f"no out_key {errors.name_of(key)}{suggest(key, writes)}; the out_keys are {errors.some_names(writes)}"
+            walk.say(node, _codes.MODULE, text)
+
+
+# -- Attributes and methods -----------------------------------------------------------------------------------------
+
+
+def attribute(walk: Walk, expr: Any, ref: Value, net: Net, name: str) -> Value:
+    if name in ("in_keys", "out_keys"):
+        keys = in_keys(walk, net) if name == "in_keys" else out_keys(walk, net)
+        return UNKNOWN if keys is None else walk.here.new(Items(keys))
+    if name in ("module",):
+        return net.settings.get("module", UNKNOWN)
+    if name in ("log_prob_key", "log_prob_keys", "dist_sample_keys", "dist_params_keys", "sample_log_prob_key"):
+        from ._probabilistic import property_of
+
+        return property_of(walk, expr, net, name)
+    return Method(ref, name)
+
+
+def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Args) -> Value:
+    if name == "select_out_keys":
+        from ._keys import strings
+
+        keys = strings(walk, args)
+        selected = tuple(key for key, _ in keys) if keys is not None else UNKNOWN
+        if isinstance(selected, tuple):
+            check_selected(walk, expr, ref, net, selected)
+        walk.here.put(ref, replace(net, settings={**net.settings, "selected": selected}))
+        return ref
+    if name == "reset_out_keys":
+        walk.here.put(ref, replace(net, settings={**net.settings, "selected": None}))
+        return ref
+    if name in ("forward", "__call__"):
+        return run(walk, expr, ref, net, args)
+    if name in ("sample", "rsample", "log_prob", "get_dist", "build_dist_from_params", "mode", "mean") or net.kind in (
+        "CompositeDistribution",
+    ):
+        from ._probabilistic import method as probabilistic
+
+        return probabilistic(walk, expr, ref, net, name, args)
+    from ._calls import leak
+
+    leak(walk, args.values())
+    if name in ("append", "insert", "extend", "__setitem__"):
+        walk.here.put(ref, replace(net, settings={}, touched=True))
+    return UNKNOWN
+
+
+# -- Calls ----------------------------------------------------------------------------------------------------------
+
+
+def run(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
+    """module(td), or module(*tensors)"""
+    from ._calls import leak
+
+    first = args.positional[0][0] if args.positional else UNKNOWN
+    thing = walk.here.get(first)
+    if isinstance(thing, Box) and not net.touched:
+        return run_on(walk, expr, net, first)
+    if (isinstance(thing, Tensor) or (not args.positional and args.named)) and args.whole and not net.touched:
+        return dispatch(walk, expr, net, args)
+    leak(walk, args.values())
+    return UNKNOWN
+
+
+def dispatch(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
+    """A call with plain tensors, one for each in_key."""
+    reads, writes = in_keys(walk, net), out_keys(walk, net)
+    if reads is None:
+        return UNKNOWN
+    names = ["_".join(flat_key(key) or ()) for key in reads]
+    optional = {"_".join(flat_key(key) or ()) for key in _wraps.optional_keys(walk, net)}
+    count = len(args.positional)
+    if count > len(reads):
+        text = f"the module takes {errors.count(len(reads), 'tensor')} (in_keys {errors.some_names(reads)}); {count} are given"
+        walk.say(expr, _codes.MODULE, text)
+        return UNKNOWN
+    for name in args.named:
+        if name not in names and name not in ("tensordict", "tensordict_out", "params"):
+            from tensorclass._rules.nearest import suggest
+
+            text = f"the module has no in_key {name!r}{suggest(name, names)}; its in_keys are {errors.some_names(reads)}"
+            walk.say(expr, _codes.MODULE, text)
+            return UNKNOWN
+    if "tensordict" in args.named:
+        return UNKNOWN
+    missing = [name for name in names[count:] if name not in args.named and name not in optional]
+    if missing:
+        text = f"the module takes {errors.count(len(reads), 'tensor')}; {errors.some_names(missing)} is missing"
+        walk.say(expr, _codes.MODULE, text)
+        return UNKNOWN
+    if writes is None:
+        return UNKNOWN
+    return Outputs(Tensor() for _ in writes) if len(writes) != 1 else Tensor()
+
+
+def run_on(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
+    """A call with a container."""
+    if net.kind in SEQUENCES:
+        return run_sequence(walk, expr, net, ref)
+    if net.kind == "EnsembleModule":
+        return run_ensemble(walk, expr, net, ref)
+    if net.kind == "ProbabilisticTensorDictModule":
+        from ._probabilistic import run_on as probabilistic
+
+        return probabilistic(walk, expr, net, ref)
+    if net.kind != "TensorDictModule":
+        walk.here.forget(ref)
+        return UNKNOWN
+    values = read_inputs(walk, expr, net, ref)
+    writes = net.settings.get("out_keys", UNKNOWN)
+    box = walk.here.get(ref)
+    inplace = net.settings.get("inplace", True)
+    target: Value = ref
+    if inplace is False or inplace == "empty":
+        target = walk.here.new(Box(box.info, box.type, box.exact, box.batch, {}, open=box.info is not None))
+    elif inplace is not True:
+        walk.here.forget(ref)
+        return UNKNOWN
+    if not isinstance(writes, tuple) or not isinstance(box, Box):
+        walk.here.forget(target)
+        return target
+    results = outputs(walk, expr, net, values, len(writes))
+    chosen = out_keys(walk, net)
+    for key, value in zip(writes, results):
+        if key == "_" or (chosen is not None and key not in chosen):
+            continue
+        write_output(walk, expr, target, key, value)
+    return target
+
+
+def read_inputs(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> list[Value] | None:
+    """The values of the in_keys; says which are surely missing or of another kind."""
+    reads = net.settings.get("in_keys", UNKNOWN)
+    if not isinstance(reads, tuple):
+        return None
+    optional = _wraps.optional_keys(walk, net)
+    values: list[Value] = []
+    for key in reads:
+        path = flat_key(key) or ()
+        value, wrong = find(walk, ref, path)
+        unknown_field = undeclared(walk, ref, path)
+        if unknown_field is not None:
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {unknown_field}")
+        elif wrong is not None and key not in optional:
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
+        elif value is None and key not in optional and _wraps.needs_tensor(walk, net, key):
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: the field is not set, and the module needs a tensor")
+        elif isinstance(value, str) and _wraps.needs_tensor(walk, net, key):
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)} is a str, and the module needs a tensor")
+        elif value is UNKNOWN and _is_str_field(walk, ref, path) and _wraps.needs_tensor(walk, net, key):
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)} is a str, and the module needs a tensor")
+        values.append(value)
+    return values
+
+
+def _is_str_field(walk: Walk, ref: Value, path: Path) -> bool:
+    box = walk.here.get(ref)
+    if not isinstance(box, Box) or box.info is None or len(path) != 1:
+        return False
+    field = (fields_of(box.info) or {}).get(path[0])
+    typ: Any = field.plain if field is not None else None
+    return getattr(getattr(typ, "type", None), "fullname", "") in ("builtins.str", "builtins.bytes")
+
+
+def undeclared(walk: Walk, ref: Value, path: Path) -> str | None:
+    """The sentence for a path through typed classes that leads nowhere."""
+    value = ref
+    for name in path:
+        box = walk.here.get(value)
+        if not isinstance(box, Box) or box.info is None:
+            if isinstance(box, Box):
+                value = box.fields.get(name, UNKNOWN)
+                continue
+            return None
+        fields = fields_of(box.info)
+        if fields is None:
+            return None
+        if name not in fields:
+            return errors.no_field(box.info.name, name, list(fields))
+        from ._containers import read_field
+
+        value = read_field(walk, value, box, name)
+    return None
+
+
+def outputs(walk: Walk, expr: CallExpr, net: Net, values: list[Value] | None, count: int) -> list[Value]:
+    """What the wrapped callable gives, one value for each out_key."""
+    from ._calls import Args, apply
+
+    unknown: list[Value] = [UNKNOWN] * count
+    if values is None or any(value is UNKNOWN and False for value in values):
+        return unknown
+    callee = net.settings.get("module", UNKNOWN)
+    names = net.settings.get("in_map")
+    if isinstance(names, dict):
+        args = Args([], {str(name): (value, expr) for name, value in zip(names, values) if isinstance(name, str)})
+        if len(args.named) != len(values):
+            return unknown
+    elif names is UNKNOWN:
+        return unknown
+    else:
+        args = Args([(value, expr) for value in values])
+    if not isinstance(callee, (Lambda, Function, Library, Ref)) or isinstance(callee, Class):
+        return unknown
+    result = apply(walk, expr, callee, args)
+    if walk.state is None:
+        return unknown
+    if count == 1:
+        return [result]
+    if isinstance(result, tuple) and len(result) == count:
+        return list(result)
+    thing = walk.here.get(result)
+    if isinstance(thing, Mapped) and thing.items is not None:
+        return unknown
+    return unknown
+
+
+def write_output(walk: Walk, expr: CallExpr, ref: Value, key: Any, value: Value) -> None:
+    """An out_key is written into the container."""
+    box = walk.here.get(ref)
+    path = flat_key(key)
+    if not isinstance(box, Box) or path is None:
+        return
+    unknown_field = undeclared(walk, ref, path)
+    if unknown_field is not None:
+        walk.say(expr, _codes.MODULE, f"out_key {errors.name_of(key)}: {unknown_field}")
+        return
+    if box.info is not None and len(path) == 1:
+        field = (fields_of(box.info) or {}).get(path[0])
+        typ: Any = field.plain if field is not None else None
+        info = getattr(typ, "type", None)
+        if isinstance(info, TypeInfo) and is_tensorclass(info) and isinstance(value, Tensor):
+            text = f"out_key {errors.name_of(key)}: the field is a {info.name}, and the module gives a tensor"
+            walk.say(expr, _codes.MODULE, text)
+            return
+    value = as_field(walk, value)
+    wrong = misfit(walk, key, value, box.batch)
+    if wrong is None and box.info is not None and len(path) == 1:
+        from ._containers import against
+
+        field = (fields_of(box.info) or {}).get(path[0])
+        wrong = against(walk, field, value, box.batch, {}) if field is not None and field.dims is not None and field.dims.has_batch else None
+    if wrong is not None:
+        walk.say(expr, _codes.BATCH, f"out_key {errors.name_of(key)}: {wrong}")
+        value = UNKNOWN
+    if box.locked is True and box.info is not None:
+        walk.say(expr, _codes.MODULE, errors.locked(f"set {errors.name_of(key)}"))
+    store(walk, ref, key, as_field(walk, value, box.batch))
+
+
+def run_sequence(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
+    """One module after the other."""
+    from ._calls import Args, apply
+
+    modules = net.settings.get("modules", UNKNOWN)
+    box = walk.here.get(ref)
+    if not isinstance(modules, tuple) or not isinstance(box, Box):
+        walk.here.forget(ref)
+        return UNKNOWN
+    before = set(box.fields)
+    tolerant = net.settings.get("partial_tolerant", False)
+    selected = net.settings.get("selected", None)
+    inplace = net.settings.get("inplace", None)
+    value: Value = ref
+    for number, module in enumerate(modules):
+        thing = walk.here.get(module)
+        if isinstance(thing, Net) and tolerant is not False:
+            skipped = _skipped(walk, thing, value)
+            if skipped is not None:
+                if tolerant is True and not _any_optional(walk, thing):
+                    walk.say(expr, _codes.MODULE, f"module {number} never runs (partial_tolerant): {skipped}")
+                    return walk.here.new(replace(box, fields={}, open=True))
+                continue
+        result = apply(walk, expr, module, Args([(value, expr)]))
+        if walk.state is None:
+            return UNKNOWN
+        if isinstance(walk.here.get(result), Box):
+            value = result
+        else:
+            walk.here.forget(value)
+            value = walk.here.new(Box(None))
+    if inplace is not None and inplace is not True:
+        new = copied(walk, walk.here.get(value))
+        walk.here.forget(ref)
+        walk.here.forget(new)
+        return new
+    if isinstance(selected, tuple):
+        after = walk.here.get(value)
+        if isinstance(after, Box) and after.info is None:
+            keep = {(flat_key(key) or ("",))[0] for key in selected} | before
+            walk.here.put(value, replace(after, fields={k: v for k, v in after.fields.items() if k in keep}))
+    elif selected is UNKNOWN:
+        walk.here.forget(value)
+    return value
+
+
+def _skipped(walk: Walk, net: Net, ref: Value) -> str | None:
+    reads = in_keys(walk, net)
+    for key in reads or ():
+        _, wrong = find(walk, ref, flat_key(key) or ())
+        if wrong is not None:
+            return wrong
+    return None
+
+
+def _any_optional(walk: Walk, net: Net) -> bool:
+    return bool(_wraps.optional_keys(walk, net))
+
+
+def run_ensemble(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
+    """Every copy on the same input, or each on its own row of it."""
+    inner = walk.here.get(net.settings.get("module", UNKNOWN))
+    box = walk.here.get(ref)
+    copies, expand = net.settings.get("num_copies", UNKNOWN), net.settings.get("expand_input", True)
+    if not isinstance(inner, Net) or not isinstance(box, Box) or not isinstance(expand, bool):
+        return walk.here.new(Box(None))
+    if inner.kind == "TensorDictModule" and box.info is None:
+        reads = inner.settings.get("in_keys", UNKNOWN)
+        for key in reads if isinstance(reads, tuple) else ():
+            _, wrong = find(walk, ref, flat_key(key) or ())
+            if wrong is not None:
+                walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
+                return walk.here.new(Box(None))
+    batch: Any = None
+    if box.batch is not None:
+        if expand:
+            batch = (copies, *box.batch)
+        elif not box.batch or (isinstance(copies, int) and isinstance(box.batch[0], int) and box.batch[0] != copies):
+            text = f"EnsembleModule: without expand_input the first batch dim is the {copies} copies; the batch size is {list(box.batch)}"
+            walk.say(expr, _codes.BATCH, text)
+            return walk.here.new(Box(None))
+        else:
+            batch = box.batch
+    if not expand:
+        return walk.here.new(Box(None, None, True, batch))
+    walk.quiet += 1
+    trial = copied(walk, box)
+    result = walk.here.get(run_on(walk, expr, inner, trial))
+    walk.quiet -= 1
+    if not isinstance(result, Box):
+        return walk.here.new(Box(None, None, True, batch))
+    fields = {}
+    for key, value in result.fields.items():
+        thing = walk.here.get(value)
+        known = isinstance(thing, Tensor) and thing.shape is not None
+        fields[key] = Tensor((copies, *thing.shape), thing.dtype) if known else UNKNOWN
+    return walk.here.new(Box(None, None, True, batch, fields, open=True))

@@ -1,0 +1,293 @@
+"""Layers of torch.nn: what each does to a shape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr
+from tensorclass._rules import algebra
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _codes
+from ._hints import unlike
+from ._tensors import known
+from ._values import Items, Net, Star, Tensor, Value, has_star, is_int, is_size, show_shape, show_size
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+_CONV = "in_channels out_channels kernel_size stride padding dilation groups bias padding_mode"
+_POOL = "kernel_size stride padding"
+_RNN = "input_size hidden_size num_layers bias batch_first dropout bidirectional"
+PARAMETERS = {
+    "Linear": "in_features out_features bias",
+    "Conv1d": _CONV,
+    "Conv2d": _CONV,
+    "Conv3d": _CONV,
+    "Embedding": "num_embeddings embedding_dim",
+    "LayerNorm": "normalized_shape eps elementwise_affine bias",
+    "RMSNorm": "normalized_shape",
+    "BatchNorm1d": "num_features",
+    "BatchNorm2d": "num_features",
+    "BatchNorm3d": "num_features",
+    "GroupNorm": "num_groups num_channels",
+    "MultiheadAttention": "embed_dim num_heads dropout bias add_bias_kv add_zero_attn kdim vdim batch_first",
+    "Flatten": "start_dim end_dim",
+    "Unflatten": "dim unflattened_size",
+    "MaxPool1d": _POOL,
+    "MaxPool2d": _POOL,
+    "AvgPool1d": _POOL,
+    "AvgPool2d": _POOL,
+    "GRU": _RNN,
+    "LSTM": _RNN,
+    "RNN": "input_size hidden_size num_layers nonlinearity bias batch_first dropout bidirectional",
+    "Bilinear": "in1_features in2_features out_features",
+}
+POINTWISE = {
+    "ReLU", "Tanh", "Sigmoid", "GELU", "SiLU", "ELU", "LeakyReLU", "Identity", "Dropout", "Softplus", "Softmax", "LogSoftmax",
+    "Mish", "Hardtanh", "ReLU6", "SELU", "Dropout1d", "Dropout2d", "AlphaDropout", "LogSigmoid", "Softsign", "Hardswish", "CELU",
+    "PReLU", "Hardsigmoid", "Tanhshrink",
+}  # fmt: skip
+LOSSES = {"MSELoss": "mse_loss", "L1Loss": "l1_loss", "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "huber_loss",
+          "BCELoss": "binary_cross_entropy", "BCEWithLogitsLoss": "binary_cross_entropy_with_logits"}  # fmt: skip
+RESULTS = {"GRU": 2, "LSTM": 2, "RNN": 2, "MultiheadAttention": 2}  # Layers that return a tuple.
+
+
+def forward(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
+    """layer(x)"""
+    values = [walk.here.get(value) for value in args.values()]
+    if not values or not isinstance(values[0], Tensor) or not args.whole:
+        return UNKNOWN
+    tensor: Tensor = values[0]
+    kind, settings = net.kind, net.settings
+    if kind in POINTWISE:
+        return Tensor(tensor.shape, tensor.dtype)
+    if kind in LOSSES:
+        from ._functionals import loss
+
+        given = {"reduction": settings.get("reduction", "mean")}
+        return loss(walk, expr, LOSSES[kind], tensor, values[1] if len(values) > 1 else UNKNOWN, given)
+    if kind in ("CrossEntropyLoss", "NLLLoss"):
+        from ._functionals import cross_entropy
+
+        given = {"reduction": settings.get("reduction", "mean")}
+        target = values[1] if len(values) > 1 else UNKNOWN
+        return cross_entropy(walk, expr, "cross_entropy" if kind[0] == "C" else "nll_loss", tensor, target, given)
+    handler = _LAYERS.get(kind)
+    return handler(walk, expr, net, tensor, values) if handler is not None else UNKNOWN
+
+
+def mismatch(walk: Walk, expr: Any, kind: str, tensor: Tensor, size: Any, wanted: Any, where: str) -> None:
+    shape = show_shape(tensor.shape)
+    walk.say(expr, _codes.SHAPE, f"{kind}: {where} of the input {shape} is {show_size(size)}, the layer takes {show_size(wanted)}")
+
+
+def linear(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    wanted, out = net.settings.get("in_features", UNKNOWN), net.settings.get("out_features", UNKNOWN)
+    shape = tensor.shape
+    if shape is None:
+        return Tensor(None, "float")
+    if not shape or isinstance(shape[-1], Star):
+        return Tensor(None, "float")
+    if unlike(walk, shape[-1], wanted):
+        mismatch(walk, expr, "Linear", tensor, shape[-1], wanted, "the last dim")
+        return Tensor(None, "float")
+    return Tensor((*shape[:-1], out if is_size(out) else UNKNOWN), tensor.dtype)
+
+
+def conv(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    """A convolution over the last dims."""
+    dims = int(net.kind[4])
+    settings = net.settings
+    shape = known(tensor)
+    if shape is None:
+        return Tensor(None, "float")
+    if len(shape) not in (dims + 1, dims + 2):
+        text = f"{net.kind}: the input {show_shape(shape)} has {len(shape)} dims; {dims + 1} or {dims + 2} would do"
+        walk.say(expr, _codes.SHAPE, text)
+        return Tensor(None, "float")
+    wanted = settings.get("in_channels", UNKNOWN)
+    if unlike(walk, shape[-dims - 1], wanted):
+        mismatch(walk, expr, net.kind, tensor, shape[-dims - 1], wanted, "the channels")
+        return Tensor(None, "float")
+    out = settings.get("out_channels", UNKNOWN)
+    sizes = window(walk, shape[-dims:], dims, settings, 1)
+    return Tensor((*shape[: -dims - 1], out if is_size(out) else UNKNOWN, *sizes), tensor.dtype)
+
+
+def window(walk: Walk, sizes: Any, dims: int, settings: Any, stride: Any) -> tuple[Any, ...]:
+    """Sizes after a window has moved over them."""
+    parts = {
+        "kernel_size": each(walk, settings.get("kernel_size", UNKNOWN), dims),
+        "stride": each(walk, settings.get("stride", stride), dims),
+        "padding": each(walk, settings.get("padding", 0), dims),
+        "dilation": each(walk, settings.get("dilation", 1), dims),
+    }
+    if settings.get("padding") == "same":
+        return tuple(sizes)
+    if settings.get("padding") == "valid":
+        parts["padding"] = [0] * dims
+    if settings.get("ceil_mode", False) is not False:
+        return tuple([UNKNOWN] * dims)
+    found = []
+    for place, size in enumerate(sizes):
+        kernel, step, pad, gap = (parts[name][place] for name in ("kernel_size", "stride", "padding", "dilation"))
+        if not all(is_int(part) for part in (size, kernel, step, pad, gap)) or step < 1:
+            same = is_int(kernel) and is_int(pad) and is_int(gap) and step == 1 and 2 * pad == gap * (kernel - 1)
+            found.append(size if same else UNKNOWN)
+        else:
+            found.append((size + 2 * pad - gap * (kernel - 1) - 1) // step + 1)
+    return tuple(found)
+
+
+def each(walk: Walk, value: Value, dims: int) -> list[Any]:
+    """A number for every dim."""
+    if is_int(value):
+        return [value] * dims
+    thing = walk.here.get(value)
+    row = thing.items if isinstance(thing, Items) else thing
+    if isinstance(row, tuple) and len(row) == dims:
+        return list(row)
+    return [UNKNOWN] * dims
+
+
+def pool(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    dims = int(net.kind[-2])
+    shape = known(tensor)
+    if shape is None or len(shape) not in (dims + 1, dims + 2):
+        return Tensor(None, tensor.dtype)
+    stride = net.settings.get("kernel_size", UNKNOWN)
+    settings = {**net.settings, "stride": net.settings.get("stride") or stride}
+    return Tensor((*shape[:-dims], *window(walk, shape[-dims:], dims, settings, stride)), tensor.dtype)
+
+
+def adaptive(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    dims = int(net.kind[-2])
+    shape = known(tensor)
+    if shape is None or len(shape) < dims:
+        return Tensor(None, tensor.dtype)
+    return Tensor((*shape[:-dims], *each(walk, net.settings.get("output_size", UNKNOWN), dims)), tensor.dtype)
+
+
+def layer_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    value = net.settings.get("normalized_shape", UNKNOWN)
+    thing = walk.here.get(value)
+    wanted = (value,) if is_size(value) else thing.items if isinstance(thing, Items) else thing
+    shape = tensor.shape
+    if isinstance(wanted, tuple) and shape is not None and len(shape) >= len(wanted):
+        tail = shape[len(shape) - len(wanted) :]
+        if not has_star(tail) and any(unlike(walk, a, b) for a, b in zip(tail, wanted)):
+            text = f"{net.kind}: the last dims of the input {show_shape(shape)} are {show_shape(tail)}, "
+            walk.say(expr, _codes.SHAPE, text + f"the layer takes {show_shape(wanted)}")
+    return Tensor(shape, tensor.dtype)
+
+
+def batch_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    shape = known(tensor)
+    wanted = net.settings.get("num_features", net.settings.get("num_channels", UNKNOWN))
+    ranks = {"BatchNorm1d": (2, 3), "BatchNorm2d": (4,), "BatchNorm3d": (5,)}.get(net.kind)
+    if shape is not None and ranks is not None and len(shape) not in ranks:
+        would = " or ".join(str(rank) for rank in ranks)
+        walk.say(expr, _codes.SHAPE, f"{net.kind}: the input {show_shape(shape)} has {len(shape)} dims; {would} would do")
+    elif shape is not None and len(shape) > 1 and unlike(walk, shape[1], wanted):
+        mismatch(walk, expr, net.kind, tensor, shape[1], wanted, "dim 1")
+    return Tensor(tensor.shape, tensor.dtype)
+
+
+def embedding(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    if tensor.dtype in ("float", "bool", "complex"):
+        walk.say(expr, _codes.SHAPE, f"Embedding: the input is of kind {tensor.dtype}; it takes ints")
+    out = net.settings.get("embedding_dim", UNKNOWN)
+    return Tensor(None if tensor.shape is None else (*tensor.shape, out if is_size(out) else UNKNOWN), "float")
+
+
+def attention(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    wanted = net.settings.get("embed_dim", UNKNOWN)
+    heads = net.settings.get("num_heads", UNKNOWN)
+    if is_int(wanted) and is_int(heads) and heads and wanted % heads:
+        walk.say(expr, _codes.SHAPE, f"MultiheadAttention: embed_dim {wanted} is no multiple of num_heads {heads}")
+    own = {"kdim", "vdim"} & net.settings.keys()
+    for place, value in enumerate(values[:3]):
+        if isinstance(value, Tensor) and value.shape and not (place and own) and unlike(walk, value.shape[-1], wanted):
+            word = ("query", "key", "value")[place]
+            mismatch(walk, expr, "MultiheadAttention", value, value.shape[-1], wanted, f"the last dim of the {word}")
+            return (Tensor(None, "float"), Tensor(None, "float"))
+    return (Tensor(tensor.shape, tensor.dtype), Tensor(None, "float"))
+
+
+def flatten(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    from ._calls import Args
+    from ._table_ops import by_table
+
+    start, end = net.settings.get("start_dim", 1), net.settings.get("end_dim", -1)
+    shape = known(tensor)
+    if shape is not None and len(shape) == 1 and start == 1:
+        return Tensor(None, tensor.dtype)
+    found = by_table(walk, expr, tensor, "flatten", Args([(start, expr), (end, expr)]))
+    return Tensor() if found is None else found
+
+
+def unflatten(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    from ._calls import Args
+    from ._table_ops import by_table
+
+    row = [(net.settings.get(name, UNKNOWN), expr) for name in ("dim", "unflattened_size")]
+    found = by_table(walk, expr, tensor, "unflatten", Args(row))
+    return Tensor() if found is None else found
+
+
+def recurrent(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    shape = known(tensor)
+    wanted, hidden = net.settings.get("input_size", UNKNOWN), net.settings.get("hidden_size", UNKNOWN)
+    state = Tensor() if net.kind != "LSTM" else (Tensor(), Tensor())
+    if shape is None or not shape:
+        return (Tensor(), state)
+    if unlike(walk, shape[-1], wanted):
+        mismatch(walk, expr, net.kind, tensor, shape[-1], wanted, "the last dim")
+        return (Tensor(), state)
+    both = net.settings.get("bidirectional", False)
+    size = hidden * 2 if both is True and is_size(hidden) else hidden if both is False and is_size(hidden) else UNKNOWN
+    return (Tensor((*shape[:-1], size), tensor.dtype), state)
+
+
+_LAYERS: dict[str, Any] = {
+    "Linear": linear,
+    **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d"), conv),
+    **dict.fromkeys(("MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"), pool),
+    **dict.fromkeys(("AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d"), adaptive),
+    **dict.fromkeys(("LayerNorm", "RMSNorm"), layer_norm),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm"), batch_norm),
+    "Embedding": embedding,
+    "MultiheadAttention": attention,
+    "Flatten": flatten,
+    "Unflatten": unflatten,
+    **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
+}
+
+
+def parameter_shapes(net: Net) -> dict[str, Any] | None:
+    """The parameters of a layer by name, and their shapes; None: not known."""
+    settings = net.settings
+    bias = settings.get("bias", True)
+    if net.kind in POINTWISE or net.kind in ("Flatten", "Unflatten") or net.kind in LOSSES or "Pool" in net.kind:
+        return None if net.kind == "PReLU" else {}
+    if net.kind == "Linear":
+        out, into = settings.get("out_features", UNKNOWN), settings.get("in_features", UNKNOWN)
+        found: dict[str, Any] = {"weight": (out, into)}
+        if bias is True:
+            found["bias"] = (out,)
+        return found if isinstance(bias, bool) else None
+    if net.kind in ("Conv1d", "Conv2d", "Conv3d"):
+        found = {"weight": None}
+        if bias is True:
+            found["bias"] = (settings.get("out_channels", UNKNOWN),)
+        return found if isinstance(bias, bool) else None
+    if net.kind == "Embedding":
+        return {"weight": (settings.get("num_embeddings", UNKNOWN), settings.get("embedding_dim", UNKNOWN))}
+    if net.kind == "LayerNorm" and "elementwise_affine" not in settings and bias is True:
+        return {"weight": None, "bias": None}
+    return None
+
+
+__all__ = ["algebra"]

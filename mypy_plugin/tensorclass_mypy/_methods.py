@@ -1,0 +1,335 @@
+"""Methods of containers: a row of the op table, or one of the methods about keys, copies and locks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr
+from tensorclass._rules import errors, table
+from tensorclass._rules.sizes import UNKNOWN, product
+
+from . import _codes, _keys
+from ._containers import as_field, copied, fields_of, like, misfit, op, sizes_of
+from ._types import is_ours, is_tensorclass, is_tensordict
+from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Value, has_star, is_int
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+# A new container with the same entries and batch size.
+COPIES = {"clone", "copy", "to", "cpu", "cuda", "detach", "contiguous", "float", "double", "half", "bfloat16", "int", "long",
+          "bool", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_", "densify"}  # fmt: skip
+# The container itself, its entries the same.
+ITSELF = {"detach_", "zero_grad", "share_memory_", "requires_grad_", "zero_", "fill_", "refine_names", "pin_memory_"}
+# Questions.
+ASKS = {"items", "values", "is_empty", "is_contiguous", "is_memmap", "bytes", "device", "depth", "entry_class", "get_non_tensor",
+        "to_dict", "non_tensor_items", "sorted_keys", "is_shared", "numpy", "tolist", "saved_path", "data_ptr", "is_cuda",
+        "print_schema", "hash"}  # fmt: skip
+
+
+def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Args) -> Value:
+    """ref.name(...)"""
+    from ._calls import leak
+
+    if box.info is not None:
+        node = box.info.get(name)
+        defined = getattr(node.node, "info", None) if node is not None else None
+        if defined is not None and not is_ours(defined):  # A method of the user's, perhaps overridden.
+            leak(walk, [ref, *args.values()])
+            return UNKNOWN
+    handler = _METHODS.get(name)
+    if handler is not None:
+        return handler(walk, expr, ref, box, args)
+    if name in COPIES:
+        return copied(walk, box)
+    if name in ITSELF:
+        return ref
+    if name in ASKS:
+        return UNKNOWN
+    row = table.OPS.get(name) or table.OPS_BY_TORCH.get(name)
+    if row is not None and row.family != "join":
+        result = op(walk, expr, box, name, args)
+        if name.endswith("_") and not name.startswith("_"):
+            return ref
+        return result
+    leak(walk, [ref, *args.values()])
+    return UNKNOWN
+
+
+def keys(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return _keys.keys_of(box) if not args.values() else UNKNOWN
+
+
+def set_(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.set(key, value)"""
+    given = args.take("key item")
+    key, value = given.get("key", UNKNOWN), given.get("item", given.get("value", UNKNOWN))
+    if _keys.is_key(key):
+        if given.get("inplace", False) is False:
+            node = args.node("key item", "item") or expr
+            _keys.write_key(walk, node, ref, box, key, value)
+    else:
+        walk.here.forget(value)
+        walk.here.forget(ref)
+    return ref
+
+
+def set_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.set_(key, value): the key must be there."""
+    given = args.take("key item")
+    key = _keys.flat_key(given.get("key", UNKNOWN))
+    if key is not None:
+        _, wrong = _keys.find(walk, ref, key)
+        if wrong is not None:
+            walk.say(expr, _codes.KEY, wrong)
+    return ref
+
+
+def pop(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    given = args.take("key default")
+    key = given.get("key", UNKNOWN)
+    if not _keys.is_key(key):
+        walk.here.forget(ref)
+        return UNKNOWN
+    if "default" in given:
+        walk.quiet += 1
+        value = _keys.delete_key(walk, expr, ref, box, key)
+        walk.quiet -= 1
+        return value
+    return _keys.delete_key(walk, expr, ref, box, key)
+
+
+def delete(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    key = args.positional[0][0] if args.positional else UNKNOWN
+    if box.info is None and _keys.is_key(key):
+        _keys.delete_key(walk, expr, ref, box, key)
+    else:
+        walk.here.forget(ref)
+    return ref
+
+
+def replace_(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.replace(a=..., b=...), x.replace({...}): a copy with other values."""
+    new = copied(walk, box)
+    if not args.whole:
+        walk.here.forget(new)
+        return new
+    entries: dict[Any, tuple[Value, Any]] = dict(args.named)
+    if args.positional:
+        thing = walk.here.get(args.positional[0][0])
+        if isinstance(thing, Mapped) and thing.items is not None:
+            entries.update({key: (value, args.positional[0][1]) for key, value in thing.items.items()})
+        else:
+            walk.here.forget(new)
+            return new
+    batch_given = "batch_size" in entries
+    for key, (value, node) in entries.items():
+        if key in ("batch_size", "device", "names"):
+            continue
+        current = walk.here.get(new)
+        if isinstance(current, Box) and _keys.is_key(key):
+            if batch_given:
+                walk.here.put(new, replace(current, fields={**current.fields, key: value}))
+            else:
+                _keys.write_key(walk, node, new, current, key, value)
+    if batch_given:
+        current = walk.here.get(new)
+        walk.here.put(new, replace(current, batch=sizes_of(walk, entries["batch_size"][0])))
+    return new
+
+
+def select(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return _keys.select(walk, expr, ref, box, args, True)
+
+
+def exclude(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return _keys.select(walk, expr, ref, box, args, False)
+
+
+def update(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return _keys.update(walk, expr, ref, box, args, False)
+
+
+def update_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return _keys.update(walk, expr, ref, box, args, True)
+
+
+def lock(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    walk.here.put(ref, replace(box, locked=True))
+    return ref
+
+
+def unlock(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    walk.here.put(ref, replace(box, locked=None))
+    return ref
+
+
+def memmap(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.memmap(): a locked copy on disk."""
+    new = copied(walk, box)
+    walk.here.put(new, replace(walk.here.get(new), locked=True))
+    return new
+
+
+def memmap_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    walk.here.put(ref, replace(box, locked=True))
+    return ref
+
+
+def to_tensordict(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    new = walk.here.get(copied(walk, box))
+    fields = {key: value for key, value in new.fields.items() if value is not None}
+    return walk.here.new(replace(new, info=None, type=None, fields=fields, open=new.open or box.info is not None and _gaps(box)))
+
+
+def _gaps(box: Box) -> bool:
+    return box.info is not None and any(name not in box.fields for name in fields_of(box.info) or {"": None})
+
+
+def size(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    if box.batch is None or has_star(box.batch):
+        return UNKNOWN
+    if not args.values():
+        return box.batch
+    dim = args.values()[0]
+    return box.batch[dim] if is_int(dim) and -len(box.batch) <= dim < len(box.batch) else UNKNOWN
+
+
+def dim(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return UNKNOWN if box.batch is None or has_star(box.batch) else len(box.batch)
+
+
+def numel(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return UNKNOWN if box.batch is None or has_star(box.batch) else product(box.batch)
+
+
+def empty(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    if box.info is not None:
+        return walk.here.new(replace(box, fields={}, open=True, locked=False))
+    return walk.here.new(replace(box, fields={}, open=bool(args.values()), locked=False))
+
+
+def parameters_of(count: Any) -> int | None:
+    """How many arguments a lambda or a function takes, if it takes a fixed number."""
+    if isinstance(count, Lambda):
+        arguments = count.node.arguments
+        if any(argument.kind.is_star() or argument.initializer is not None for argument in arguments):
+            return None
+        return len(arguments)
+    return None
+
+
+def apply(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args, extra: int = 0) -> Value:
+    """x.apply(f, *others): f is called with one value of each container."""
+    function = args.positional[0][0] if args.positional else args.named.get("fn", (UNKNOWN, expr))[0]
+    wanted = parameters_of(function)
+    count = max(len(args.positional), 1) + extra
+    if wanted is not None and wanted != count and args.whole and args.positional:
+        word = "named_apply" if extra else "apply"
+        gives = "a name and " if extra else ""
+        values = errors.count(count - extra, "value")
+        walk.say(expr, _codes.MODULE, f"{word}: the function is called with {gives}{values}, and it takes {wanted}")
+    from ._calls import leak
+
+    leak(walk, args.values())
+    if args.named.keys() - {"batch_size", "device", "names"}:
+        return walk.here.new(Box(box.info, box.type, box.exact))
+    batch = sizes_of(walk, args.named["batch_size"][0]) if "batch_size" in args.named else box.batch
+    return walk.here.new(Box(box.info, box.type, box.exact, batch, dict.fromkeys(box.fields, UNKNOWN), open=box.open))
+
+
+def named_apply(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return apply(walk, expr, ref, box, args, 1)
+
+
+def auto_batch_size(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    walk.here.put(ref, replace(box, batch=None, no_batch_size=False))
+    return ref
+
+
+def to_module(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    from ._modules import check_parameters
+
+    if args.positional:
+        check_parameters(walk, expr, box, walk.here.get(args.positional[0][0]))
+    return UNKNOWN
+
+
+def new_shape(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.new_zeros(*size) and its kind."""
+    return walk.here.new(Box(box.info, box.type, box.exact))
+
+
+def get(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return _keys.get(walk, expr, ref, box, args)
+
+
+def get_item(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return like(walk, box, None, keep=False)
+
+
+_METHODS: dict[str, Any] = {
+    "get": get,
+    "keys": keys,
+    "set": set_,
+    "set_": set_inplace,
+    "pop": pop,
+    "del_": delete,
+    "replace": replace_,
+    "select": select,
+    "exclude": exclude,
+    "update": update,
+    "update_": update_inplace,
+    "rename_key_": _keys.rename,
+    "lock_": lock,
+    "unlock_": unlock,
+    "memmap": memmap,
+    "memmap_": memmap_inplace,
+    "memmap_like": memmap,
+    "to_tensordict": to_tensordict,
+    "size": size,
+    "dim": dim,
+    "ndimension": dim,
+    "numel": numel,
+    "empty": empty,
+    "apply": apply,
+    "named_apply": named_apply,
+    "auto_batch_size_": auto_batch_size,
+    "to_module": to_module,
+    "new_zeros": new_shape,
+    "new_ones": new_shape,
+    "new_empty": new_shape,
+    "new_full": new_shape,
+}
+
+
+def class_method(walk: Walk, expr: CallExpr, owner: Class, name: str, args: Args) -> Value:
+    """C.name(...): from_dict, from_module, load_memmap, ..."""
+    from ._calls import leak
+
+    info = owner.info
+    if is_tensordict(info) and name == "from_module" and args.positional:
+        from ._modules import parameters_as_box
+
+        return parameters_as_box(walk, walk.here.get(args.positional[0][0]))
+    if name == "from_dict" and args.positional and (is_tensordict(info) or is_tensorclass(info)):
+        value = as_field(walk, args.positional[0][0])
+        thing = walk.here.get(value)
+        given = args.take("source batch_size")
+        batch = sizes_of(walk, given["batch_size"]) if given.get("batch_size") is not None else None
+        if is_tensordict(info) and isinstance(thing, Box):
+            for key, inner in thing.fields.items():
+                wrong = misfit(walk, key, inner, batch)
+                if wrong is not None:
+                    walk.say(expr, _codes.BATCH, wrong)
+                    batch = None
+            return walk.here.new(replace(thing, batch=batch))
+        leak(walk, args.values())
+        return walk.here.new(Box(info if is_tensorclass(info) else None, None, True, batch))
+    leak(walk, args.values())
+    return UNKNOWN
+
+
+__all__ = ["Library", "Method", "Ref", "class_method", "method"]

@@ -1,0 +1,283 @@
+"""Modules that sample: parameter names of distributions, sample keys and log-probability keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr, FuncDef, TypeInfo
+from mypy.types import CallableType, get_proper_type
+from tensorclass._rules import errors
+from tensorclass._rules.nearest import suggest
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _codes
+from ._keys import flat_key, is_key
+from ._values import Box, Class, Items, Mapped, Method, Net, Tensor, Value
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+INTERACTIONS = ("mode", "median", "mean", "random", "deterministic")
+
+
+def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+    """ProbabilisticTensorDictModule(in_keys, out_keys, distribution_class=...)"""
+    from ._keyed import key_list
+
+    if not args.whole or info.name != "ProbabilisticTensorDictModule":
+        from ._calls import leak
+
+        leak(walk, args.values())
+        return walk.here.new(Net(info.name, info, False, touched=True))
+    given = args.take("in_keys out_keys")
+    settings = dict(given)
+    into = walk.here.get(given.get("in_keys", UNKNOWN))
+    names: list[Any] | None = None
+    where = args.node("in_keys out_keys", "in_keys") or expr
+    if isinstance(into, Mapped) and into.items is not None:
+        names = list(into.items)
+        keys: Any = tuple(into.items.values())
+    else:
+        keys = key_list(walk, given.get("in_keys", UNKNOWN))
+        names = [(flat_key(key) or ("",))[-1] for key in keys] if keys is not None else None
+    settings["in_keys"] = UNKNOWN if keys is None else keys
+    cls = given.get("distribution_class", UNKNOWN)
+    keywords = walk.here.get(given.get("distribution_kwargs", UNKNOWN)) if "distribution_kwargs" in given else Mapped({})
+    if isinstance(cls, Class) and names is not None:
+        _check_names(walk, expr, where, cls.info, names, keywords, args)
+    composite = isinstance(cls, Class) and cls.info.name == "CompositeDistribution"
+    samples = _samples(walk, given, keywords, composite)
+    settings["samples"] = samples
+    log_probs = _log_probs(walk, expr, given, args, samples, composite)
+    settings["log_probs"] = log_probs
+    if isinstance(samples, tuple) and isinstance(log_probs, tuple):
+        settings["out_keys"] = (*samples, *log_probs)
+    else:
+        settings["out_keys"] = UNKNOWN
+    if isinstance(cls, Class) and not composite and isinstance(samples, tuple) and len(samples) > 1 and _plain(cls.info):
+        at = args.node("in_keys out_keys", "out_keys") or expr
+        text = f"out_keys: {errors.count(len(samples), 'key')} for one sample; {cls.info.name} gives one"
+        walk.say(at, _codes.MODULE, text + "; the log-probability has a key of its own (log_prob_key)")
+    return walk.here.new(Net(info.name, info, True, settings))
+
+
+def _plain(info: TypeInfo) -> bool:
+    """A distribution of torch, which gives one sample."""
+    return info.fullname.startswith("torch.distributions.")
+
+
+def init_names(info: TypeInfo) -> tuple[list[str], list[str], bool] | None:
+    """The parameters of a distribution: all, the required ones, and whether any name will do."""
+    init = info.get_method("__init__")
+    typ = get_proper_type(init.type) if isinstance(init, FuncDef) and init.type is not None else None
+    if isinstance(init, FuncDef) and typ is None:
+        arguments = init.arguments[1:]
+        names = [argument.variable.name for argument in arguments] if arguments else [n for n in init.arg_names[1:] if n]
+        kinds = init.arg_kinds[1:]
+    elif isinstance(typ, CallableType):
+        names = [name for name in typ.arg_names[1:] if name is not None]
+        kinds = list(typ.arg_kinds[1:])
+    else:
+        return None
+    if len(names) != len(kinds):
+        return None
+    starred = any(kind.is_star() for kind in kinds)
+    plain = [name for name, kind in zip(names, kinds) if not kind.is_star()]
+    needed = [name for name, kind in zip(names, kinds) if kind.is_required()]
+    return plain, needed, starred
+
+
+def _check_names(
+    walk: Walk, expr: CallExpr, where: Any, info: TypeInfo, names: list[Any], keywords: Any, args: Args
+) -> None:
+    """The last part of every in_key, and every keyword, names a parameter of the distribution."""
+    found = init_names(info)
+    if found is None or found[2] or not found[0]:
+        return
+    known, needed, _ = found
+    wrong = False
+    for name in names:
+        if isinstance(name, str) and name not in known:
+            text = f"in_keys: {info.name} has no parameter {name!r}{suggest(name, known)}; it takes {errors.some_names(known)}"
+            walk.say(where, _codes.MODULE, text)
+            wrong = True
+    if isinstance(keywords, Mapped) and keywords.items is not None:
+        for name in keywords.items:
+            if isinstance(name, str) and name not in known:
+                at = args.node("in_keys out_keys", "distribution_kwargs") if "distribution_kwargs" in args.named else expr
+                text = f"distribution_kwargs: {info.name} has no parameter {name!r}{suggest(name, known)}"
+                walk.say(at or expr, _codes.MODULE, f"{text}; it takes {errors.some_names(known)}")
+                wrong = True
+        missing = [name for name in needed if name not in names and name not in keywords.items]
+        if missing and not wrong:
+            walk.say(where, _codes.MODULE, f"in_keys: {info.name} needs {errors.some_names(missing)} as well")
+
+
+def _samples(walk: Walk, given: dict[str, Value], keywords: Any, composite: bool) -> Any:
+    """The keys of the samples."""
+    from ._keyed import key_list
+
+    out = given.get("out_keys")
+    if out is not None:
+        keys = key_list(walk, out)
+        return UNKNOWN if keys is None else keys
+    if composite and isinstance(keywords, Mapped) and keywords.items is not None:
+        inner = walk.here.get(keywords.items.get("distribution_map", UNKNOWN))
+        if isinstance(inner, Mapped) and inner.items is not None and "name_map" not in keywords.items:
+            return tuple(inner.items) if all(is_key(key) for key in inner.items) else UNKNOWN
+        names = walk.here.get(keywords.items.get("name_map", UNKNOWN))
+        if isinstance(names, Mapped) and names.items is not None and all(is_key(key) for key in names.items.values()):
+            return tuple(names.items.values())
+        return UNKNOWN
+    return UNKNOWN if composite else ("_",) if False else UNKNOWN
+
+
+def _log_probs(
+    walk: Walk, expr: CallExpr, given: dict[str, Value], args: Args, samples: Any, composite: bool
+) -> Any:
+    """The keys of the log-probabilities that are written."""
+    from ._keyed import key_list
+
+    returns = given.get("return_log_prob", False)
+    one, many = given.get("log_prob_key", None), given.get("log_prob_keys", None)
+    if is_key(one) and isinstance(samples, tuple) and one in samples:
+        text = f"log_prob_key: {errors.name_of(one)} is the key of a sample; the log-probability would replace it"
+        walk.say(args.named.get("log_prob_key", (None, expr))[1], _codes.MODULE, text)
+        return UNKNOWN
+    keys = key_list(walk, many) if many is not None else None
+    if keys is not None:
+        where = args.named.get("log_prob_keys", (None, expr))[1]
+        for key in keys:
+            if isinstance(samples, tuple) and key in samples:
+                text = f"log_prob_keys: {errors.name_of(key)} is the key of a sample; the log-probability would replace it"
+                walk.say(where, _codes.MODULE, text)
+                return UNKNOWN
+        if isinstance(samples, tuple) and len(keys) != len(samples):
+            text = f"log_prob_keys: {errors.count(len(keys), 'key')} for {errors.count(len(samples), 'sample')}; give one for each"
+            walk.say(where, _codes.MODULE, text)
+            return UNKNOWN
+    if returns is False:
+        return ()
+    if returns is not True:
+        return UNKNOWN
+    if keys is not None:
+        return keys
+    if is_key(one):
+        return (one,)
+    if one is not None or many is not None or not isinstance(samples, tuple):
+        return UNKNOWN
+    return tuple(_log_prob_name(key) for key in samples)
+
+
+def _log_prob_name(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return (*key[:-1], f"{key[-1]}_log_prob")
+    return f"{key}_log_prob"
+
+
+def property_of(walk: Walk, expr: Any, net: Net, name: str) -> Value:
+    """module.log_prob_key and its kind."""
+    samples = net.settings.get("samples", UNKNOWN)
+    if name == "log_prob_key" and net.kind == "ProbabilisticTensorDictModule":
+        if isinstance(samples, tuple) and len(samples) > 1:
+            text = f"log_prob_key: there are {len(samples)} samples ({errors.some_names(samples)}); use log_prob_keys"
+            walk.say(expr, _codes.MODULE, text)
+        return UNKNOWN
+    if name == "log_prob_keys":
+        keys = net.settings.get("log_probs", UNKNOWN)
+        return walk.here.new(Items(keys)) if isinstance(keys, tuple) and keys else UNKNOWN
+    return UNKNOWN
+
+
+def run_on(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
+    """A call with a container: samples are written beside the parameters."""
+    from ._keyed import undeclared, write_output
+    from ._keys import find
+
+    reads = net.settings.get("in_keys", UNKNOWN)
+    for key in reads if isinstance(reads, tuple) else ():
+        path = flat_key(key)
+        if path is None:
+            continue
+        _, wrong = find(walk, ref, path)
+        wrong = undeclared(walk, ref, path) or wrong
+        if wrong is not None:
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
+    writes = net.settings.get("out_keys", UNKNOWN)
+    if not isinstance(writes, tuple):
+        walk.here.forget(ref)
+        return ref
+    for key in writes:
+        value = Tensor() if len(flat_key(key) or ()) == 1 else UNKNOWN
+        write_output(walk, expr, ref, key, value)
+    return ref
+
+
+def composite(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+    """CompositeDistribution(params, distribution_map=...)"""
+    given = args.take("params distribution_map")
+    names = walk.here.get(given.get("distribution_map", UNKNOWN))
+    settings: dict[str, Value] = {}
+    box = walk.here.get(given.get("params", UNKNOWN))
+    if isinstance(names, Mapped) and names.items is not None and args.whole:
+        mapped = walk.here.get(given.get("name_map", None)) if given.get("name_map") is not None else None
+        if isinstance(mapped, Mapped) and mapped.items is not None:
+            settings["samples"] = tuple(mapped.items.values())
+        elif mapped is None:
+            settings["samples"] = tuple(names.items)
+        if isinstance(box, Box) and not box.open and box.info is None:
+            for name in names.items:
+                path = flat_key(name)
+                if path is not None and path[0] not in box.fields:
+                    where = args.named.get("distribution_map", (None, expr))[1]
+                    walk.say(where, _codes.MODULE, f"distribution_map: {errors.key_missing(name, list(box.fields))}")
+    return walk.here.new(Net("CompositeDistribution", info, True, settings))
+
+
+def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Args) -> Value:
+    """sample, log_prob and so on."""
+    from ._calls import leak
+
+    if net.kind == "CompositeDistribution":
+        samples = net.settings.get("samples", UNKNOWN)
+        if name in ("sample", "rsample") and isinstance(samples, tuple):
+            fields = {(flat_key(key) or ("",))[0]: UNKNOWN for key in samples}
+            return walk.here.new(Box(None, None, True, None, fields, open=False))
+        return UNKNOWN
+    if name == "log_prob" and args.positional and net.kind.startswith("Probabilistic"):
+        box = walk.here.get(args.positional[0][0])
+        last = _last(walk, net)
+        samples = last.settings.get("samples", UNKNOWN) if last is not None else UNKNOWN
+        if isinstance(box, Box) and isinstance(samples, tuple):
+            from ._keys import find
+
+            for key in samples:
+                _, wrong = find(walk, args.positional[0][0], flat_key(key) or ())
+                if wrong is not None:
+                    walk.say(expr, _codes.MODULE, f"log_prob: {wrong}; the sample must be in the input")
+                    break
+        return UNKNOWN
+    leak(walk, args.values())
+    return UNKNOWN
+
+
+def _last(walk: Walk, net: Net) -> Net | None:
+    if net.kind == "ProbabilisticTensorDictModule":
+        return net
+    modules = net.settings.get("modules", UNKNOWN)
+    if isinstance(modules, tuple) and modules:
+        last = walk.here.get(modules[-1])
+        return last if isinstance(last, Net) and last.kind == "ProbabilisticTensorDictModule" else None
+    return None
+
+
+def interaction(walk: Walk, expr: CallExpr, args: Args) -> None:
+    """set_interaction_type("mode"): one of the names."""
+    value = args.positional[0][0] if args.positional else args.named.get("type", (UNKNOWN, expr))[0]
+    if isinstance(value, str) and value.lower() not in INTERACTIONS:
+        text = f"no interaction type {value!r}{suggest(value, INTERACTIONS)}; there are {errors.some_names(INTERACTIONS)}"
+        walk.say(expr, _codes.MODULE, text)
+
+
+__all__ = ["Method"]

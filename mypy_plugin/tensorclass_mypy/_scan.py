@@ -1,0 +1,126 @@
+"""Questions about the text of a program: which names a piece of it binds, which tests ask about shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mypy.nodes import (
+    AssertStmt,
+    AssignmentExpr,
+    Block,
+    CallExpr,
+    ComparisonExpr,
+    Expression,
+    FuncDef,
+    GlobalDecl,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    Node,
+    NonlocalDecl,
+    RefExpr,
+    Var,
+)
+
+from ._tree import below
+
+# What a test can ask of a tensor, a container or a module that a fact of ours also says.
+ASKING = {
+    "shape", "ndim", "size", "dim", "numel", "batch_size", "batch_dims", "keys", "in_keys", "out_keys", "is_empty", "len",
+    "is_locked", "dtype", "nelement", "items", "names", "hasattr", "getattr", "device", "is_floating_point", "issubset",
+}  # fmt: skip
+RAISING = {"raises", "assertRaises", "assertRaisesRegex", "suppress", "warns", "deprecated_call", "assertWarns"}
+
+
+def asks(test: Expression) -> bool:
+    """Whether a test asks about shapes, keys or other things that our facts are about."""
+    for node in below(test):
+        if isinstance(node, MemberExpr) and node.name in ASKING:
+            return True
+        if isinstance(node, NameExpr) and node.name in ASKING:
+            return True
+        if isinstance(node, ComparisonExpr) and any(op in ("in", "not in") for op in node.operators):
+            return True
+        if isinstance(node, ComparisonExpr) and any(op not in ("is", "is not") for op in node.operators):
+            if all(isinstance(operand, (NameExpr, MemberExpr)) for operand in node.operands):
+                return True  # Two names compared: perhaps two sizes.
+    return False
+
+
+def tested_kinds(test: Expression) -> Iterator[Var]:
+    """Names whose kind a test asks about."""
+    for node in below(test):
+        if isinstance(node, CallExpr) and isinstance(node.callee, NameExpr) and node.callee.name == "isinstance":
+            if node.args and isinstance(node.args[0], NameExpr) and isinstance(node.args[0].node, Var):
+                yield node.args[0].node
+
+
+def names_in(node: Node) -> set[str]:
+    """The names that are read or written somewhere below."""
+    return {one.name for one in below(node) if isinstance(one, NameExpr) and isinstance(one.node, Var)} - {"True", "False", "None"}
+
+
+def bound_in(block: Block) -> set[Var]:
+    """The variables that a block binds, at any depth."""
+    found: set[Var] = set()
+    for node in below(block):
+        kind = type(node).__name__
+        targets: list[Any] = []
+        if kind == "AssignmentStmt":
+            targets = list(getattr(node, "lvalues"))
+        elif kind in ("OperatorAssignmentStmt",):
+            targets = [getattr(node, "lvalue")]
+        elif kind in ("ForStmt",):
+            targets = [getattr(node, "index")]
+        elif kind == "WithStmt":
+            targets = [target for target in getattr(node, "target") if target is not None]
+        elif isinstance(node, AssignmentExpr):
+            targets = [node.target]
+        elif kind == "DelStmt":
+            targets = [getattr(node, "expr")]
+        for target in targets:
+            for one in below(target):
+                if isinstance(one, NameExpr) and isinstance(one.node, Var):
+                    found.add(one.node)
+    return found
+
+
+def captured(pattern: Node) -> set[Var]:
+    """The variables that a pattern binds."""
+    return {one.node for one in below(pattern) if isinstance(one, NameExpr) and isinstance(one.node, Var)}
+
+
+def volatile_in(node: FuncDef | MypyFile) -> set[str]:
+    """Names that functions inside may bind again (nonlocal, global)."""
+    found: set[str] = set()
+    for one in below(node):
+        if isinstance(one, (NonlocalDecl, GlobalDecl)):
+            found.update(one.names)
+    return found
+
+
+def expects_errors(expr: Expression) -> bool:
+    """A context manager in which an error is what the program wants: pytest.raises and its kind."""
+    if not isinstance(expr, CallExpr):
+        return False
+    callee = expr.callee
+    return isinstance(callee, (MemberExpr, NameExpr)) and callee.name in RAISING
+
+
+def full_name(expr: Expression) -> str:
+    """The full name that an expression refers to, or nothing."""
+    return (expr.fullname or "") if isinstance(expr, RefExpr) else ""
+
+
+def report_assert(walk: Any, s: AssertStmt) -> None:
+    """An assertion on a size that cannot hold."""
+    from . import _codes
+
+    if isinstance(s.expr, ComparisonExpr):
+        walk.say(s.expr, _codes.SHAPE, "this assertion is always false for the sizes known here")
+
+
+def names_in_vars(node: Node) -> set[Var]:
+    """The variables that are read or written somewhere below."""
+    return {one.node for one in below(node) if isinstance(one, NameExpr) and isinstance(one.node, Var)}

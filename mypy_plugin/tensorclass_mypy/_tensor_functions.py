@@ -1,0 +1,306 @@
+"""Functions of torch: factories, joins, and those that are methods as well."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr
+from tensorclass._rules.sizes import UNKNOWN
+
+from . import _codes
+from ._evaluate import elements
+from ._hints import unlike
+from ._tensors import as_shape, broadcast, known, matmul, mixed
+from ._types import known_type
+from ._values import Dtype, Items, Many, Tensor, Value, has_star, is_int, is_size, show_shape
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+FACTORIES = {"zeros": "float", "ones": "float", "empty": "float", "rand": "float", "randn": "float"}
+DTYPES = {
+    **dict.fromkeys(("float", "float32", "float64", "double", "half", "float16", "bfloat16"), "float"),
+    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "long", "short", "uint8", "uint16", "uint32"), "int"),
+    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
+    "bool": "bool",
+}
+
+
+def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
+    """torch.name(...)"""
+    from ._joins import torch_function as of_containers
+
+    done = of_containers(walk, expr, name, args)
+    if done is not None:
+        return done
+    if name in FACTORIES:
+        return factory(walk, args, FACTORIES[name])
+    handler = _FUNCTIONS.get(name)
+    if handler is not None:
+        return handler(walk, expr, args)
+    if name.endswith("_like"):
+        tensor = walk.here.get(args.positional[0][0]) if args.positional else UNKNOWN
+        if isinstance(tensor, Tensor):
+            return Tensor(tensor.shape, dtype_of(args, tensor.dtype))
+        return UNKNOWN
+    if name in ("compile", "jit.script"):
+        return args.positional[0][0] if args.positional else UNKNOWN
+    if args.positional:
+        tensor = walk.here.get(args.positional[0][0])
+        if isinstance(tensor, Tensor):
+            from ._calls import Args
+            from ._tensors import op
+
+            return op(walk, expr, tensor, name, Args(args.positional[1:], args.named, args.whole))
+    typ = known_type(walk, expr)
+    if name[:1].isupper():
+        from ._calls import leak
+
+        leak(walk, args.values())
+    return walk.from_type(typ) if typ is not None else UNKNOWN
+
+
+def dtype_of(args: Args, otherwise: str | None) -> str | None:
+    """The kind of dtype that the call asks for."""
+    if "dtype" not in args.named:
+        return otherwise
+    value = args.named["dtype"][0]
+    if value is None:
+        return otherwise
+    return value.kind if isinstance(value, Dtype) else None
+
+
+def factory(walk: Walk, args: Args, kind: str) -> Value:
+    """torch.zeros(2, 3), torch.zeros([2, 3]), torch.zeros(size=...)"""
+    sizes = [value for value, _ in args.positional]
+    if not args.whole:
+        return Tensor(None, dtype_of(args, kind))
+    if "size" in args.named:
+        sizes = [args.named["size"][0]]
+    dtype = dtype_of(args, kind)
+    return Tensor(as_shape(walk, sizes) if sizes else (), dtype)
+
+
+def full(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    given = args.take("size fill_value")
+    value = given.get("fill_value", UNKNOWN)
+    kind = "bool" if isinstance(value, bool) else "int" if is_int(value) else "float" if isinstance(value, float) else None
+    return Tensor(as_shape(walk, [given.get("size", UNKNOWN)]), dtype_of(args, kind))
+
+
+def randint(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    values = [value for value, _ in args.positional]
+    size = args.named["size"][0] if "size" in args.named else values[-1] if len(values) >= 2 else UNKNOWN
+    return Tensor(as_shape(walk, [size]), dtype_of(args, "int"))
+
+
+def arange(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    values = [value for value, _ in args.positional]
+    count: Any = UNKNOWN
+    if len(values) == 1 and is_size(values[0]):
+        count = values[0]
+    elif 2 <= len(values) <= 3 and all(is_int(value) for value in values):
+        count = len(range(*values)) if len(values) < 3 or values[2] else UNKNOWN
+    kind = "int" if values and all(is_size(value) for value in values) else None
+    return Tensor((count,), dtype_of(args, kind))
+
+
+def linspace(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    count = args.take("start end steps").get("steps", UNKNOWN)
+    return Tensor((count if is_size(count) else UNKNOWN,), dtype_of(args, "float"))
+
+
+def eye(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    values = [value if is_size(value) else UNKNOWN for value, _ in args.positional]
+    if not values:
+        return Tensor(None, "float")
+    return Tensor((values[0], values[-1] if len(values) > 1 else values[0]), dtype_of(args, "float"))
+
+
+def tensor(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.tensor([[1, 2], [3, 4]])"""
+    if not args.positional:
+        return Tensor()
+    shape, kind = literal(walk, args.positional[0][0])
+    return Tensor(shape, dtype_of(args, kind))
+
+
+def literal(walk: Walk, value: Value) -> tuple[Any, str | None]:
+    """The shape and the dtype of nested lists of numbers."""
+    if isinstance(value, bool):
+        return (), "bool"
+    if is_size(value):
+        return (), "int"
+    if isinstance(value, float):
+        return (), "float"
+    thing = walk.here.get(value)
+    if isinstance(thing, Tensor):
+        return thing.shape, thing.dtype
+    row = thing.items if isinstance(thing, Items) else thing if isinstance(thing, tuple) else None
+    if row is None:
+        return None, None
+    inner = [literal(walk, item) for item in row]
+    if not inner:
+        return (0,), "float"
+    shapes, kinds = {shape for shape, _ in inner if shape is not None}, {kind for _, kind in inner}
+    kind = None if None in kinds else "float" if "float" in kinds else "int" if "int" in kinds else "bool"
+    if any(shape is None for shape, _ in inner) or len(shapes) != 1:
+        return None, kind
+    return (len(inner), *shapes.pop()), kind
+
+
+def join(walk: Walk, expr: CallExpr, args: Args, stack: bool) -> Value:
+    """torch.stack and torch.cat of tensors"""
+    given = args.take("tensors dim")
+    items = elements(walk, given.get("tensors", UNKNOWN))
+    dim = given.get("dim", 0)
+    word = "stack" if stack else "cat"
+    if isinstance(items, Many) and isinstance(items.each, Tensor):
+        return Tensor(_many(items.each, dim, stack), items.each.dtype)
+    if not isinstance(items, tuple) or not items:
+        return Tensor()
+    tensors = [walk.here.get(item) for item in items]
+    if not all(isinstance(one, Tensor) for one in tensors):
+        return Tensor()
+    kinds = {one.dtype for one in tensors}
+    kind = kinds.pop() if len(kinds) == 1 else None
+    shapes = [known(one) for one in tensors]
+    if any(shape is None for shape in shapes) or not is_int(dim):
+        if all(one.shape == tensors[0].shape and one.shape is not None for one in tensors) and is_int(dim) and dim < 0:
+            return Tensor(_star_join(tensors[0].shape, dim, len(tensors), stack), kind)
+        return Tensor(None, kind)
+    first: Any = shapes[0]
+    rank = len(first) + stack
+    if not -rank <= dim < rank:
+        walk.say(expr, _codes.SHAPE, f"{word}: dim {dim} is out of range for {rank} dims; {-rank} to {rank - 1} would do")
+        return Tensor(None, kind)
+    place = dim % rank
+    total: Any = 0
+    for number, shape in enumerate(shapes):
+        assert shape is not None
+        if not stack and shape == (0,):
+            return Tensor(None, kind)
+        wrong = len(shape) != len(first) or any(
+            unlike(walk, a, b) for at, (a, b) in enumerate(zip(shape, first)) if stack or at != place
+        )
+        if wrong:
+            rule = "they must be equal" if stack else f"they may differ in dim {place} alone"
+            text = f"{word}: tensor 0 has shape {show_shape(first)}, tensor {number} has {show_shape(shape)}; {rule}"
+            walk.say(expr, _codes.SHAPE, text)
+            return Tensor(None, kind)
+        if not stack:
+            total = total + shape[place]
+    if stack:
+        return Tensor((*first[:place], len(tensors), *first[place:]), kind)
+    return Tensor((*first[:place], total, *first[place + 1 :]), kind)
+
+
+def _many(each: Tensor, dim: Value, stack: bool) -> Any:
+    shape = known(each)
+    if shape is None or not is_int(dim):
+        return None
+    rank = len(shape) + stack
+    if not -rank <= dim < rank:
+        return None
+    place = dim % rank
+    return (*shape[:place], UNKNOWN, *shape[place if stack else place + 1 :])
+
+
+def _star_join(shape: Any, dim: int, count: int, stack: bool) -> Any:
+    row = list(shape)
+    if stack:
+        return (*row[: len(row) + dim + 1], count, *row[len(row) + dim + 1 :]) if len(row) + dim + 1 > 0 else None
+    at = len(row) + dim
+    if at <= 0 or not is_size(row[at]):
+        return None
+    row[at] = row[at] * count
+    return tuple(row)
+
+
+def where(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    values = [walk.here.get(value) for value, _ in args.positional]
+    if len(values) != 3:
+        return UNKNOWN
+    shape: Any = ()
+    for value in values:
+        if isinstance(value, Tensor):
+            shape = broadcast(walk, expr, "where", shape, value.shape)
+        elif not isinstance(value, (int, float)):
+            return Tensor()
+    return Tensor(shape, mixed(values[1], values[2]))
+
+
+def einsum(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.einsum("bi,ij->bj", x, y): letters bind to sizes."""
+    values = [value for value, _ in args.positional]
+    if not values or not isinstance(values[0], str):
+        return Tensor()
+    text, operands = values[0].replace(" ", ""), [walk.here.get(value) for value in values[1:]]
+    if len(operands) == 1 and not isinstance(operands[0], Tensor):
+        row = elements(walk, values[1])
+        operands = [walk.here.get(value) for value in row] if isinstance(row, tuple) else []
+    left, arrow, right = text.partition("->")
+    terms = left.split(",")
+    if "." in text or not operands or not all(isinstance(one, Tensor) for one in operands):
+        return Tensor()
+    if len(terms) != len(operands):
+        walk.say(expr, _codes.SHAPE, f'einsum: "{text}" has {len(terms)} operands, {len(operands)} are given')
+        return Tensor()
+    bound: dict[str, Any] = {}
+    for number, (term, one) in enumerate(zip(terms, operands)):
+        shape = known(one)
+        if shape is None:
+            continue
+        if len(shape) != len(term):
+            walk.say(
+                expr, _codes.SHAPE,
+                f'einsum: operand {number} has shape {show_shape(shape)}, and "{term}" has {len(term)} dims',
+            )  # fmt: skip
+            return Tensor()
+        for letter, size in zip(term, shape):
+            if letter in bound and unlike(walk, bound[letter], size):
+                walk.say(
+                    expr, _codes.SHAPE,
+                    f"einsum: {letter} is {show_shape((size,))[1:-1]} in operand {number} and "
+                    f"{show_shape((bound[letter],))[1:-1]} before",
+                )  # fmt: skip
+                return Tensor()
+            if letter not in bound or bound[letter] is UNKNOWN:
+                bound[letter] = size
+    if not arrow:
+        letters = [letter for letter in sorted(set(left) - {","}) if left.count(letter) == 1]
+        right = "".join(letters)
+    kind = operands[0].dtype
+    for one in operands[1:]:
+        kind = kind if kind == one.dtype else None
+    return Tensor(tuple(bound.get(letter, UNKNOWN) for letter in right), kind)
+
+
+def binary_matmul(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    values = [walk.here.get(value) for value, _ in args.positional]
+    return matmul(walk, expr, values[0], values[1]) if len(values) == 2 else Tensor()
+
+
+_FUNCTIONS: dict[str, Any] = {
+    "full": full,
+    "randint": randint,
+    "randperm": lambda walk, expr, args: arange(walk, expr, args),
+    "arange": arange,
+    "linspace": linspace,
+    "logspace": linspace,
+    "eye": eye,
+    "tensor": tensor,
+    "as_tensor": tensor,
+    "stack": lambda walk, expr, args: join(walk, expr, args, True),
+    "cat": lambda walk, expr, args: join(walk, expr, args, False),
+    "concat": lambda walk, expr, args: join(walk, expr, args, False),
+    "concatenate": lambda walk, expr, args: join(walk, expr, args, False),
+    "where": where,
+    "einsum": einsum,
+    "matmul": binary_matmul,
+    "mm": binary_matmul,
+    "bmm": binary_matmul,
+}
+
+__all__ = ["DTYPES", "has_star"]

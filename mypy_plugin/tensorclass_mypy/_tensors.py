@@ -1,0 +1,493 @@
+"""Tensors: indexing, operators and methods, by the same rules as the batch dims of containers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from mypy.nodes import CallExpr, IndexExpr, Node
+from tensorclass._rules import algebra, indexing, table
+from tensorclass._rules.errors import RuleError
+from tensorclass._rules.sizes import UNKNOWN, NotKnown, product
+
+from . import _codes
+from ._hints import unlike
+from ._values import (
+    INT_PARAMETER,
+    Box,
+    Dtype,
+    Many,
+    Pieces,
+    Shape,
+    Star,
+    Tensor,
+    Value,
+    has_star,
+    is_int,
+    is_size,
+    show_shape,
+)
+
+if TYPE_CHECKING:
+    from ._calls import Args
+    from ._walk import Walk
+
+_WORDING = (
+    ("a batch of size", "a tensor of shape"),
+    ("the batch size is", "the shape is"),
+    ("batch size", "shape"),
+    ("batch dims", "dims"),
+    ("batch dim", "dim"),
+    ("the batch has", "the tensor has"),
+    ("; index a field to reach its feature dims", ""),
+)
+
+
+def words(text: str) -> str:
+    """The sentence of a rule, about a tensor."""
+    text = re.sub(r"\?(?=[A-Za-z_])", "", text)
+    for batch, shape in _WORDING:
+        text = text.replace(batch, shape)
+    return text
+
+
+def known(tensor: Tensor) -> tuple[Any, ...] | None:
+    """The shape, when its rank is known."""
+    return None if tensor.shape is None or has_star(tensor.shape) else tensor.shape
+
+
+def rows_of(tensor: Tensor) -> Any:
+    """Iterating over a tensor goes over its rows."""
+    shape = known(tensor)
+    row = Tensor(shape[1:] if shape else None, tensor.dtype)
+    if shape and is_int(shape[0]) and shape[0] <= 8:
+        return Pieces([row] * shape[0])
+    return Many(row)
+
+
+def indexed(walk: Walk, expr: IndexExpr, tensor: Tensor, index: Value) -> Value:
+    """x[index]"""
+    from ._attributes import index_items
+
+    shape = tensor.shape
+    items = index_items(walk, index)
+    if shape is None or items is UNKNOWN:
+        return Tensor(None, tensor.dtype)
+    if has_star(shape):
+        return Tensor(_star_index(shape, items), tensor.dtype)
+    try:
+        return Tensor(tuple(indexing.after(shape, items)), tensor.dtype)
+    except RuleError as error:
+        walk.say(expr, _codes.SHAPE, words(str(error)))
+    except (NotKnown, TypeError, ValueError, AttributeError):
+        pass
+    return Tensor(None, tensor.dtype)
+
+
+def _star_index(shape: tuple[Any, ...], items: Any) -> Shape:
+    """x[..., i] of a shape that begins with a run of dims."""
+    row = items if isinstance(items, tuple) else (items,)
+    if not isinstance(shape[0], Star):
+        return None
+    if not row or row[0] is not ... or any(item is ... for item in row[1:]):
+        if len(row) == 1 and is_int(row[0]) and len(shape) == 1:
+            return (Star(shape[0].name, shape[0].dropped + 1),)
+        return None
+    rest = shape[1:]
+    taken = sum(1 for item in row[1:] if item is not None)
+    if taken > len(rest):
+        return None
+    try:
+        return (shape[0], *indexing.after(rest, (..., *row[1:])))
+    except Exception:  # Whatever the rule cannot decide is unknown here.
+        return None
+
+
+# -- Operators ------------------------------------------------------------------------------------------------------
+
+_COMPARES = ("==", "!=", "<", "<=", ">", ">=")
+
+
+def operate(walk: Walk, node: Node, op: str, a: Any, b: Any) -> Value:
+    """An operator with a tensor on a side."""
+    if op == "@":
+        return matmul(walk, node, a, b)
+    if not all(isinstance(one, (Tensor, int, float, bool)) or is_size(one) for one in (a, b)):
+        return Tensor()
+    dtype = "bool" if op in _COMPARES else mixed(a, b, op)
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        tensor = a if isinstance(a, Tensor) else b
+        return Tensor(tensor.shape, dtype)
+    return Tensor(broadcast(walk, node, op, a.shape, b.shape), dtype)
+
+
+def mixed(a: Any, b: Any, op: str = "+") -> str | None:
+    """The kind of dtype of a result."""
+    order = ("bool", "int", "float", "complex")
+    kinds = []
+    for one in (a, b):
+        if isinstance(one, Tensor):
+            kinds.append(one.dtype)
+        elif isinstance(one, bool):
+            kinds.append("bool")
+        elif is_size(one):
+            kinds.append("int")
+        elif isinstance(one, float):
+            kinds.append("float")
+        else:
+            kinds.append(None)
+    if None in kinds:
+        return None
+    kind = order[max(order.index(one) for one in kinds if one is not None)]
+    return "float" if op == "/" and kind in ("bool", "int") else kind
+
+
+def broadcast(walk: Walk, node: Node, op: str, a: Shape, b: Shape) -> Shape:
+    """The shape of two that broadcast; two declared names that differ do not."""
+    if a is None or b is None:
+        return None
+    if has_star(a) or has_star(b):
+        return _star_broadcast(a, b)
+    rank = max(len(a), len(b))
+    left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    row: list[Any] = []
+    for place, (x, y) in enumerate(zip(left, right)):
+        if is_int(x) and x == 1:
+            row.append(y)
+        elif is_int(y) and y == 1:
+            row.append(x)
+        elif unlike(walk, x, y) and _no_ones(x, y):
+            word = {"+": "add", "-": "sub", "*": "mul", "/": "div"}.get(op, op)
+            walk.say(
+                node, _codes.SHAPE, f"{word}: shapes {show_shape(a)} and {show_shape(b)} do not broadcast; "
+                f"dim {place - rank} is {show_shape((x,))[1:-1]} and {show_shape((y,))[1:-1]}"
+            )  # fmt: skip
+            return None
+        else:
+            row.append(_wider(x, y))
+    return tuple(row)
+
+
+def _no_ones(x: Any, y: Any) -> bool:
+    """Two sizes of which neither can be meant to be 1: an int argument can."""
+    names = [name for size in (x, y) if isinstance(size, algebra.Dim) for name in size.names]
+    return not any(name.startswith(INT_PARAMETER) for name in names)
+
+
+def _wider(x: Any, y: Any) -> Any:
+    """The size of two that are equal, or of which one is 1; unknown when that depends."""
+    if x == y if is_size(x) and is_size(y) else False:
+        return x
+    for size in (x, y):
+        if is_int(size):
+            return size
+    declared = [s for s in (x, y) if isinstance(s, algebra.Dim) and not any(n.startswith(INT_PARAMETER) for n in s.names)]
+    return declared[0] if len(declared) == 1 else UNKNOWN
+
+
+def _star_broadcast(a: Any, b: Any) -> Shape:
+    if a == b:
+        return a  # type: ignore[no-any-return]
+    for one, other in ((a, b), (b, a)):
+        if len(one) == 0 or (all(is_int(size) and size == 1 for size in one)):
+            return other if len(one) < len(other) or not has_star(one) else None  # type: ignore[no-any-return]
+    if len(a) == len(b) and all(x == y or (is_int(y) and y == 1) for x, y in zip(a, b) if not isinstance(x, Star)):
+        return a if all(x == y for x, y in zip(a, b) if isinstance(x, Star)) else None  # type: ignore[no-any-return]
+    return None
+
+
+def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
+    """a @ b"""
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        return Tensor()
+    dtype = mixed(a, b)
+    x, y = known(a), known(b)
+    if x is None or y is None:
+        if a.shape is not None and y is not None and len(y) == 2 and is_size(a.shape[-1]):
+            if unlike(walk, a.shape[-1], y[0]):
+                _no_matmul(walk, node, a.shape, y)
+                return Tensor(None, dtype)
+            return Tensor((*a.shape[:-1], y[-1]), dtype)
+        return Tensor(None, dtype)
+    if not x or not y:
+        return Tensor(None, dtype)
+    inner = y[-2] if len(y) > 1 else y[0]
+    if unlike(walk, x[-1], inner):
+        _no_matmul(walk, node, x, y)
+        return Tensor(None, dtype)
+    if len(x) == 1 and len(y) == 1:
+        return Tensor((), dtype)
+    if len(y) == 1:
+        return Tensor(x[:-1], dtype)
+    if len(x) == 1:
+        return Tensor((*y[:-2], y[-1]), dtype)
+    lead = broadcast(walk, node, "matmul", x[:-2], y[:-2])
+    return Tensor(None if lead is None else (*lead, x[-2], y[-1]), dtype)
+
+
+def _no_matmul(walk: Walk, node: Node, x: Any, y: Any) -> None:
+    inner = y[-2] if len(y) > 1 else y[0]
+    walk.say(
+        node, _codes.SHAPE, f"matmul: shapes {show_shape(x)} and {show_shape(y)} do not fit: the last dim of the first is "
+        f"{show_shape((x[-1],))[1:-1]}, the rows of the second are {show_shape((inner,))[1:-1]}"
+    )  # fmt: skip
+
+
+# -- Methods --------------------------------------------------------------------------------------------------------
+
+CASTS = {
+    "float": "float", "double": "float", "half": "float", "bfloat16": "float", "int": "int", "long": "int", "short": "int",
+    "bool": "bool", "byte": "int", "char": "int", "cfloat": "complex",
+}  # fmt: skip
+SAME = {
+    "clone", "contiguous", "detach", "cpu", "cuda", "abs", "neg", "square", "relu", "clamp", "clip", "clamp_min", "clamp_max",
+    "floor", "ceil", "round", "trunc", "sign", "requires_grad_", "pin_memory", "flip", "roll", "cumsum", "cumprod", "tril",
+    "triu", "zero_", "fill_", "normal_", "uniform_", "copy_", "masked_fill", "masked_fill_", "nan_to_num", "detach_", "softmax",
+    "log_softmax", "to_dense", "retain_grad", "exponential_", "random_", "bernoulli", "sort_", "conj", "positive", "fliplr",
+    "flipud", "scatter", "scatter_", "scatter_add", "scatter_add_", "index_fill", "index_copy", "logcumsumexp", "abs_", "neg_",
+}  # fmt: skip
+FLOATS = {
+    "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "sigmoid", "tanh", "sin", "cos", "tan", "asin", "acos",
+    "atan", "sinh", "cosh", "erf", "erfc", "reciprocal", "lgamma", "digamma", "logit",
+}  # fmt: skip
+BOOLS = {"isnan", "isinf", "isfinite", "logical_not", "isposinf", "isneginf", "signbit"}
+PAIRS = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "true_divide": "/", "pow": "**", "remainder": "%", "floor_divide": "//",
+    "maximum": "max", "minimum": "min", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "atan2": "atan2",
+    "fmod": "%", "logical_and": "==", "logical_or": "==", "logical_xor": "==", "bitwise_and": "&", "bitwise_or": "|",
+    "subtract": "-", "multiply": "*", "divide": "/", "hypot": "hypot",
+}  # fmt: skip
+FOLDS = {
+    "sum", "mean", "prod", "std", "var", "amax", "amin", "any", "all", "logsumexp", "nansum", "nanmean", "norm", "argmax",
+    "argmin", "median", "mode",
+}  # fmt: skip
+PAIR_FOLDS = {"max", "min", "median", "mode", "kthvalue", "cummax", "cummin", "sort", "topk"}
+NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
+
+
+def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) -> Value:
+    """x.name(...)"""
+    if name.endswith("_") and not name.startswith("_") and (name[:-1] in FLOATS or name[:-1] in PAIRS):
+        if name[:-1] in PAIRS and args.positional:
+            operate(walk, expr, PAIRS[name[:-1]], tensor, walk.here.get(args.positional[0][0]))
+        return tensor
+    if name in ("size",):
+        return size(tensor, args)
+    if name in ("dim", "ndimension"):
+        shape = known(tensor)
+        return UNKNOWN if shape is None else len(shape)
+    if name in ("numel", "nelement"):
+        shape = known(tensor)
+        return UNKNOWN if shape is None else product(shape)
+    if name in ("item", "tolist", "numpy", "backward", "is_floating_point", "data_ptr", "register_hook", "element_size"):
+        return UNKNOWN
+    if name in CASTS:
+        return Tensor(tensor.shape, CASTS[name])
+    if name == "to" or name == "type":
+        kind = tensor.dtype
+        for value in args.values():
+            if isinstance(value, Dtype):
+                return Tensor(tensor.shape, value.kind)
+            if isinstance(value, Tensor):
+                return Tensor(tensor.shape, value.dtype)
+            if value is UNKNOWN or not isinstance(value, (str, bool)):
+                kind = None
+        return Tensor(tensor.shape, kind)
+    if name in ("type_as",):
+        return Tensor(tensor.shape, None)
+    if name in NEW:
+        given = args.take("size") if name != "new_full" else args.take("size fill_value")
+        sizes = [value for value, _ in args.positional] if name != "new_full" else [given.get("size", UNKNOWN)]
+        dtype = given.get("dtype")
+        kind = dtype.kind if isinstance(dtype, Dtype) else tensor.dtype if dtype is None else None
+        return Tensor(as_shape(walk, sizes) if sizes else None, kind)
+    return op(walk, expr, tensor, name, args)
+
+
+def as_shape(walk: Walk, sizes: list[Value]) -> Shape:
+    """Sizes given as f(2, 3), f((2, 3)) or f([2, 3])."""
+    from ._evaluate import elements
+
+    if len(sizes) == 1 and not is_size(sizes[0]):
+        row = elements(walk, sizes[0])
+        if not isinstance(row, tuple):
+            return (UNKNOWN,) if _is_int_type(sizes[0]) else None
+        sizes = list(row)
+    if any(not is_size(size) and size is not UNKNOWN for size in sizes):
+        return None
+    if any(is_int(size) and size < 0 for size in sizes):
+        return None
+    return tuple(sizes)
+
+
+def _is_int_type(value: Value) -> bool:
+    return False
+
+
+def size(tensor: Tensor, args: Args) -> Value:
+    shape = tensor.shape
+    values = args.values()
+    if shape is None:
+        return UNKNOWN
+    if values:
+        dim = values[0]
+        if has_star(shape):
+            return shape[dim] if is_int(dim) and dim < 0 and not has_star(shape[dim:]) else UNKNOWN
+        return shape[dim] if is_int(dim) and -len(shape) <= dim < len(shape) else UNKNOWN
+    return UNKNOWN if has_star(shape) else Pieces(shape)
+
+
+def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
+    """A function of a tensor, as a method or as torch.name(x, ...)."""
+    dtype = tensor.dtype
+    values = [value for value, _ in args.positional]
+    given = {key: value for key, (value, _) in args.named.items()}
+    if name in FLOATS:
+        return Tensor(tensor.shape, "float" if dtype in ("int", "bool") else dtype)
+    if name in BOOLS:
+        return Tensor(tensor.shape, "bool")
+    if name in ("matmul", "mm", "bmm", "mv"):
+        other = walk.here.get(values[0]) if values else UNKNOWN
+        return matmul(walk, expr, tensor, other)
+    if name in PAIRS:
+        other = walk.here.get(values[0]) if values else UNKNOWN
+        return operate(walk, expr, PAIRS[name], tensor, other)
+    if name in FOLDS or name in PAIR_FOLDS:
+        return fold(walk, expr, tensor, name, values, given)
+    if name in ("t", "T"):
+        shape = known(tensor)
+        return Tensor(None if shape is None or len(shape) > 2 else shape[::-1], dtype)
+    if name in ("expand_as", "view_as", "reshape_as"):
+        other = walk.here.get(values[0]) if values else UNKNOWN
+        return Tensor(other.shape if isinstance(other, Tensor) else None, dtype)
+    if name == "ravel":
+        name = "flatten"
+    if name in ("select", "index_select", "diagonal", "unfold", "take_along_dim", "gather", "repeat_interleave", "one_hot"):
+        return special(walk, expr, tensor, name, values, given)
+    from ._table_ops import by_table
+
+    found = by_table(walk, expr, tensor, name, args)
+    if found is not None:
+        return found
+    if name in SAME:
+        checked_dim(walk, expr, tensor, name, values, given)
+        return Tensor(tensor.shape, dtype)
+    return UNKNOWN
+
+
+def checked_dim(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]) -> None:
+    """Functions that keep the shape and name a dim."""
+    if name in ("softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp"):
+        dim = given.get("dim", values[0] if values else UNKNOWN)
+        shape = known(tensor)
+        if shape and is_int(dim) and not -len(shape) <= dim < len(shape):
+            out_of_range(walk, expr, name, dim, shape)
+
+
+def out_of_range(walk: Walk, expr: Node, name: str, dim: int, shape: tuple[Any, ...]) -> None:
+    from tensorclass._rules import errors
+
+    walk.say(expr, _codes.SHAPE, words(errors.dim_range(name, dim, -len(shape), len(shape) - 1, len(shape))))
+
+
+def fold(
+    walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]
+) -> Value:
+    """A reduction."""
+    values = list(values)
+    if name in ("norm",) and values and not given.get("dim"):
+        values = values[1:]
+    if name in ("topk", "kthvalue") and values:
+        count = values.pop(0)
+        dim = given.get("dim", values[0] if values else -1)
+        shape = known(tensor)
+        if shape is None or not is_int(dim) or not -len(shape) <= dim < len(shape) or name == "kthvalue":
+            return UNKNOWN
+        place = dim % len(shape)
+        cut = (*shape[:place], count if is_size(count) else UNKNOWN, *shape[place + 1 :])
+        return (Tensor(cut, tensor.dtype), Tensor(cut, "int"))
+    if name in ("sort", "cummax", "cummin"):
+        return (Tensor(tensor.shape, tensor.dtype), Tensor(tensor.shape, "int"))
+    if name in ("max", "min") and values and isinstance(walk.here.get(values[0]), Tensor):
+        return operate(walk, expr, name, tensor, walk.here.get(values[0]))
+    kind = {"any": "bool", "all": "bool", "argmax": "int", "argmin": "int"}.get(name, tensor.dtype)
+    if name in ("sum", "prod") and kind == "bool":
+        kind = "int"
+    if isinstance(given.get("dtype"), Dtype):
+        kind = given["dtype"].kind
+    missing = object()
+    dim: Any = given.get("dim", given.get("axis", values[0] if values else missing))
+    keep = given.get("keepdim", values[1] if len(values) > 1 else False)
+    if name in ("std", "var") and isinstance(dim, bool):
+        return Tensor(None, kind)
+    if name in ("std", "var") and len(values) > 1:
+        keep = given.get("keepdim", UNKNOWN)
+    if dim is missing or dim is None:
+        return Tensor((), kind) if keep is False else Tensor(None, kind)
+    shape = folded(walk, expr, tensor, name, dim, keep)
+    result = Tensor(shape, kind)
+    if name in ("max", "min", "median", "mode"):
+        return (result, Tensor(shape, "int"))
+    return result
+
+
+def folded(walk: Walk, expr: Node, tensor: Tensor, name: str, dim: Value, keep: Value) -> Shape:
+    """The shape after a reduction over a dim or several."""
+    from ._evaluate import elements
+
+    shape = tensor.shape
+    dims = (dim,) if is_int(dim) else elements(walk, dim)
+    if shape is None or not isinstance(dims, tuple) or not all(is_int(one) for one in dims) or not isinstance(keep, bool):
+        return None
+    if has_star(shape):
+        return _star_fold(shape, dims, keep)
+    places = set()
+    for one in dims:
+        if not -len(shape) <= one < len(shape):
+            if len(shape) == 0 and one in (0, -1):
+                return ()
+            out_of_range(walk, expr, name, one, shape)
+            return None
+        places.add(one % len(shape))
+    if not dims:
+        return None
+    return tuple(1 if at in places else size for at, size in enumerate(shape) if keep or at not in places)
+
+
+def _star_fold(shape: tuple[Any, ...], dims: tuple[int, ...], keep: bool) -> Shape:
+    place = next(at for at, size in enumerate(shape) if isinstance(size, Star))
+    row = list(shape)
+    for dim in sorted(dims, reverse=True):
+        if dim < 0 and len(shape) + dim > place:
+            row[len(shape) + dim] = 1 if keep else None
+        elif dim >= 0 and dim < place:
+            row[dim] = 1 if keep else None
+        elif dim == 0 and place == 0 and not keep and len(dims) == 1:
+            row[0] = Star(shape[0].name, shape[0].dropped + 1)
+        else:
+            return None
+    return tuple(size for size in row if size is not None)
+
+
+def special(
+    walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]
+) -> Value:
+    """Functions whose result has a shape of its own."""
+    shape = known(tensor)
+    dim = given.get("dim", values[0] if values else UNKNOWN)
+    if name == "gather":
+        index = walk.here.get(given.get("index", values[1] if len(values) > 1 else UNKNOWN))
+        return Tensor(index.shape if isinstance(index, Tensor) else None, tensor.dtype)
+    if shape is None or not is_int(dim) or not -len(shape) <= dim < len(shape):
+        return Tensor(None, tensor.dtype)
+    place = dim % len(shape)
+    if name == "select":
+        return Tensor((*shape[:place], *shape[place + 1 :]), tensor.dtype)
+    if name == "index_select":
+        index = walk.here.get(given.get("index", values[1] if len(values) > 1 else UNKNOWN))
+        count = index.shape[0] if isinstance(index, Tensor) and index.shape and len(index.shape) == 1 else UNKNOWN
+        return Tensor((*shape[:place], count if is_size(count) else UNKNOWN, *shape[place + 1 :]), tensor.dtype)
+    return Tensor(None, tensor.dtype)
+
+
+__all__ = ["Box", "table"]

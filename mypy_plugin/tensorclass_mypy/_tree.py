@@ -1,0 +1,96 @@
+"""The nodes below a node, for questions about the text of a program. (mypy's own visitors cannot be subclassed here.)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from mypy.nodes import Argument, Block, CallExpr, Node
+from mypy.patterns import Pattern
+
+# Where the nodes of each class keep their parts.
+_PARTS: dict[str, tuple[str, ...]] = {
+    "MypyFile": ("defs",),
+    "Block": ("body",),
+    "AssignmentStmt": ("rvalue", "lvalues"),
+    "OperatorAssignmentStmt": ("rvalue", "lvalue"),
+    "ExpressionStmt": ("expr",),
+    "IfStmt": ("expr", "body", "else_body"),
+    "ForStmt": ("expr", "index", "body", "else_body"),
+    "WhileStmt": ("expr", "body", "else_body"),
+    "ReturnStmt": ("expr",),
+    "RaiseStmt": ("expr", "from_expr"),
+    "AssertStmt": ("expr", "msg"),
+    "DelStmt": ("expr",),
+    "TryStmt": ("body", "types", "vars", "handlers", "else_body", "finally_body"),
+    "WithStmt": ("expr", "target", "body"),
+    "MatchStmt": ("subject", "patterns", "guards", "bodies"),
+    "FuncDef": ("arguments", "body"),
+    "Decorator": ("decorators", "func"),
+    "OverloadedFuncDef": ("items",),
+    "ClassDef": ("defs", "decorators"),
+    "Argument": ("initializer",),
+    "CallExpr": ("callee", "args"),
+    "MemberExpr": ("expr",),
+    "IndexExpr": ("base", "index"),
+    "SliceExpr": ("begin_index", "end_index", "stride"),
+    "OpExpr": ("left", "right"),
+    "ComparisonExpr": ("operands",),
+    "UnaryExpr": ("expr",),
+    "TupleExpr": ("items",),
+    "ListExpr": ("items",),
+    "SetExpr": ("items",),
+    "DictExpr": ("items",),
+    "StarExpr": ("expr",),
+    "ConditionalExpr": ("cond", "if_expr", "else_expr"),
+    "LambdaExpr": ("arguments", "body"),
+    "GeneratorExpr": ("left_expr", "sequences", "indices", "condlists"),
+    "ListComprehension": ("generator",),
+    "SetComprehension": ("generator",),
+    "DictionaryComprehension": ("key", "value", "sequences", "indices", "condlists"),
+    "AssignmentExpr": ("target", "value"),
+    "AwaitExpr": ("expr",),
+    "YieldExpr": ("expr",),
+    "YieldFromExpr": ("expr",),
+    "CastExpr": ("expr",),
+    "AssertTypeExpr": ("expr",),
+    "RevealExpr": ("expr",),
+    "SuperExpr": ("call",),
+    "AsPattern": ("pattern", "name"),
+    "OrPattern": ("patterns",),
+    "ValuePattern": ("expr",),
+    "SequencePattern": ("patterns",),
+    "StarredPattern": ("capture",),
+    "MappingPattern": ("keys", "values", "rest"),
+    "ClassPattern": ("class_ref", "positionals", "keyword_values"),
+}
+
+
+def children(node: Node) -> Iterator[Node]:
+    """The nodes directly below."""
+    for part in _PARTS.get(type(node).__name__, ()):
+        yield from _flat(getattr(node, part, None))
+
+
+def _flat(part: Any) -> Iterator[Node]:
+    if part is None:
+        return
+    if isinstance(part, (list, tuple)):
+        for item in part:
+            yield from _flat(item)
+    elif isinstance(part, (Node, Pattern)):
+        yield part
+
+
+def below(node: Node, inside_functions: bool = True) -> Iterator[Node]:
+    """The node and all nodes below it."""
+    stack = [node]
+    while stack:
+        one = stack.pop()
+        yield one
+        if not inside_functions and one is not node and type(one).__name__ in ("FuncDef", "LambdaExpr", "ClassDef"):
+            continue
+        stack.extend(children(one))
+
+
+__all__ = ["Argument", "Block", "CallExpr", "below", "children"]

@@ -1,0 +1,246 @@
+"""What the plugin can know of a value: a constant, a shape, a container, a module; or nothing (UNKNOWN)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from mypy.nodes import Expression, FuncDef, LambdaExpr, TypeInfo, Var
+from mypy.types import ProperType
+from tensorclass._rules import algebra
+from tensorclass._rules.sizes import UNKNOWN, same
+
+Value: TypeAlias = Any  # One of the classes below, a Python constant, a tuple of values, a size, or UNKNOWN.
+Shape: TypeAlias = "tuple[Any, ...] | None"  # None: not even the rank is known.
+
+INT_PARAMETER = "?"  # Before the name of a size that stands for an int argument: two of them may be equal.
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """A run of dims of unknown length in a shape, such as *batch; `dropped` of its first dims are gone."""
+
+    name: str
+    dropped: int = 0
+
+    def __repr__(self) -> str:
+        return f"*{self.name}" + (f"[{self.dropped}:]" if self.dropped else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor: its shape and the kind of its dtype, as far as they are known."""
+
+    shape: Shape = None
+    dtype: str | None = None  # "float", "int", "bool", "complex"
+    parameter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A thing that can be changed; what is known of it is in the heap of the state."""
+
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A Python list; None: what is in it is not known."""
+
+    items: tuple[Value, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A Python dict with constant keys."""
+
+    items: Mapping[Any, Value] | None
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A container: TensorDict or an instance of a TensorClass."""
+
+    info: TypeInfo | None  # The TensorClass; None is a plain TensorDict.
+    type: ProperType | None = None
+    exact: bool = False  # Made here: no subclass.
+    batch: Shape = None
+    fields: Mapping[str, Value] = field(default_factory=dict)
+    open: bool = True  # There may be keys besides those of `fields`.
+    locked: bool | None = None
+    no_batch_size: bool = False  # Built without a batch_size, which is therefore empty.
+    lazy: bool = False
+    ensemble: bool = False
+
+    def facts(self) -> tuple[Any, ...]:
+        return (self.info, self.batch, tuple(self.fields.items()), self.open, self.locked, self.lazy)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Net:
+    """A module: its class, the arguments it was made with and the attributes that are known."""
+
+    kind: str  # The name of a class of torch.nn or tensorclass.nn, or "user".
+    info: TypeInfo | None = None
+    exact: bool = False
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    touched: bool = False  # Changed by code that could not be followed.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Function:
+    """A function or a bound method that is defined in this program."""
+
+    node: FuncDef
+    self: Value = None
+    bound: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lambda:
+    """A lambda written in the code at hand."""
+
+    node: LambdaExpr
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A function, class or submodule of a package, by the name that users write: torch.zeros."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of this program, or of a package."""
+
+    info: TypeInfo
+    type: ProperType | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method of a value, not called yet."""
+
+    owner: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A value of which the type alone is known."""
+
+    type: ProperType
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A slice in an index."""
+
+    start: Value
+    stop: Value
+    step: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """Some values of one kind, nobody knows how many."""
+
+    each: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype:
+    """A torch dtype, by its kind."""
+
+    kind: str
+
+
+def is_known(value: Value) -> bool:
+    """Whether anything is known."""
+    return value is not UNKNOWN
+
+
+def is_int(value: Value) -> bool:
+    """An int that is known as a number."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def is_size(value: Value) -> bool:
+    """A number or a name for one."""
+    return is_int(value) or isinstance(value, algebra.Dim)
+
+
+def equal(one: Value, other: Value) -> bool:
+    """The same knowledge (1 and True differ)."""
+    if one is other:
+        return True
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(equal(a, b) for a, b in zip(one, other))
+    if type(one) is not type(other) or one is UNKNOWN or other is UNKNOWN:
+        return False
+    if isinstance(one, Tensor):
+        return one.dtype == other.dtype and same_shape(one.shape, other.shape)
+    return bool(one == other)
+
+
+def same_shape(one: Shape, other: Shape) -> bool:
+    """Whether the same is known of two shapes."""
+    if one is None or other is None:
+        return one is other
+    return len(one) == len(other) and all(a is b or equal(a, b) for a, b in zip(one, other))
+
+
+def differ(one: Value, other: Value, strict: bool = False) -> bool | None:
+    """Whether two sizes differ: True, False or None (cannot be known).
+
+    Two declared names differ, because a caller may choose them apart; a name and a number only when `strict`.
+    """
+    if isinstance(one, Star) or isinstance(other, Star):
+        return None if one != other else False
+    if not (is_size(one) and is_size(other)):
+        return None
+    answer = same(one, other)
+    if answer is not None:
+        return not answer
+    if _names(one) | _names(other) and not any(name.startswith(INT_PARAMETER) for name in _names(one) | _names(other)):
+        both = isinstance(one, algebra.Dim) and isinstance(other, algebra.Dim)
+        return True if both or strict else None
+    return None
+
+
+def _names(size: Value) -> frozenset[str]:
+    return size.names if isinstance(size, algebra.Dim) else frozenset()
+
+
+def has_star(shape: Shape) -> bool:
+    """Whether a shape holds a run of dims."""
+    return shape is not None and any(isinstance(size, Star) for size in shape)
+
+
+def show_shape(shape: Shape) -> str:
+    """A shape as messages print it."""
+    if shape is None:
+        return "?"
+    return "[" + ", ".join(show_size(size) for size in shape) + "]"
+
+
+def show_size(size: Value) -> str:
+    """A size as messages print it."""
+    return str(size).replace(INT_PARAMETER, "") if isinstance(size, algebra.Dim) else str(size)
+
+
+class Pieces(tuple[Any, ...]):
+    """Results whose number a shape tells, and no type does: chunks, the sizes of a shape."""
+
+
+class Outputs(Pieces):
+    """Results of a module that was called with plain tensors: one for each out_key."""
+
+
+Names: TypeAlias = "dict[Var, Value]"
+Node: TypeAlias = Expression
