@@ -59,7 +59,11 @@ def listed(op: str, items: Any) -> list[Any]:
 
 def lead(items: list[Any]) -> Any:
     """The item whose class knows how to join: a lazy stack where there is one."""
-    return max(items, key=lambda item: item._join_rank)
+    first = items[0]
+    for item in items:
+        if item._join_rank > first._join_rank:
+            first = item
+    return first
 
 
 def where(condition: Any, input: Any, other: Any, *, out: Any = None) -> Any:

@@ -155,12 +155,13 @@ class TensorDict(Container, Generic[K, V]):
             except KeyError:
                 raise self._missing(index) from None
         if index.__class__ is tuple and index and isinstance(index[0], (str, tuple)):
-            node: Any = self
-            for name in index:
-                if name.__class__ is not str or not isinstance(node, TensorDict) or name not in node._fields:
-                    return entry(self, path(index))
-                node = node._fields[name]
-            return node
+            try:
+                node: Any = self
+                for name in index:
+                    node = node._fields[name]
+                return node
+            except (KeyError, TypeError, AttributeError):  # Not a plain path, or not there: the slow way knows.
+                return entry(self, path(index))
         return read(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:

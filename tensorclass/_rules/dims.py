@@ -32,7 +32,7 @@ def dims_in(op: str, dims: int | Sequence[int] | None, batch_dims: int) -> tuple
     if dims is None:
         return tuple(range(batch_dims))
     asked = spread(dims)
-    found = tuple([dim_in(op, dim, batch_dims) for dim in asked])
+    found = tuple([placed(dim_in(op, dim, batch_dims), batch_dims) for dim in asked])
     if len(set(found)) != len(found):
         raise errors.DimError(f"{op}: dim {_twice(found)} appears twice in {asked}")
     return found
@@ -41,10 +41,17 @@ def dims_in(op: str, dims: int | Sequence[int] | None, batch_dims: int) -> tuple
 def permutation(op: str, dims: Sequence[Any], batch_dims: int) -> tuple[int, ...]:
     """Every batch dim once, in a new order."""
     asked = spread(dims)
-    found = [dim + batch_dims if dim < 0 else dim for dim in asked]
+    found = [placed(dim + batch_dims if dim < 0 else dim, batch_dims) for dim in asked]
     if sorted(found) != list(range(batch_dims)):
         raise errors.ShapeError(f"{op}: {tuple(asked)} is not a permutation of {errors.count(batch_dims, 'batch dim')}")
     return tuple(found)
+
+
+def placed(dim: int, batch_dims: int) -> int:
+    """A dim as a plain int: in a trace a dim may be symbolic, and then the trace is for this one."""
+    if dim.__class__ is int:
+        return dim
+    return next((place for place in range(batch_dims) if place == dim), dim)
 
 
 def spread(values: Any) -> tuple[Any, ...]:

@@ -134,3 +134,88 @@ def locked(action: str) -> str:
 def ragged(op: str, dim: int) -> str:
     """An op that needs one size where a lazy stack has several."""
     return f"{op}: batch dim {dim} is ragged; densify first with .densify(pad=0)"
+
+
+# ---- modules ------------------------------------------------------------------------------------------------------
+
+
+def keys_form(what: str, keys: object) -> str:
+    """Something that cannot be the keys of a module."""
+    given = "; a dict from argument name to key will do too" if what == "in_keys" else ""
+    return f"{what}: {keys!r} will not do; give a key (a string or a tuple of strings) or a list of keys{given}"
+
+
+def inputs_missing(missing: Iterable[Key], keys: Iterable[Key]) -> str:
+    """A module that failed, and inputs that were not there."""
+    missing, keys = list(missing), list(keys)
+    facts = "; ".join(f"no key {name_of(key)}{suggest(key, keys)}" for key in missing)
+    here = f"the keys here are {some_names(keys)}" if keys else "there are no keys here"
+    return (
+        f"Some tensors that the module needs were not found ({facts}; {here}): "
+        f"the following inputs are None: {{{', '.join(name_of(key) for key in missing)}}}."
+    )
+
+
+def failed_with(module: str, in_keys: Iterable[Key], out_keys: Iterable[Key]) -> str:
+    """Which module an error comes from."""
+    inner = module.replace("\n", "\n    ")
+    return (
+        f"TensorDictModule failed with operation\n    {inner}\n    in_keys={list(in_keys)}\n"
+        f"    out_keys={list(out_keys)}."
+    )
+
+
+def more_tensors(tensors: int, out_keys: Iterable[Key]) -> str:
+    """A module that gives more than there are out_keys for."""
+    return f"There are more tensors ({tensors}) than out_keys ({list(out_keys)})."
+
+
+def more_out_keys(tensors: int, out_keys: Iterable[Key]) -> str:
+    """A module that gives less than its out_keys say."""
+    out_keys = list(out_keys)
+    return f"There are more out_keys than tensors: {count(tensors, 'tensor')} for {out_keys}."
+
+
+def not_in_output(key: Key, names: Iterable[Key]) -> str:
+    """A dict from a wrapped module that has no entry for an out-key."""
+    names = list(names)
+    return f"the module gave no output {name_of(key)}{suggest(key, names)}; it gave {some_names(names) or 'none'}"
+
+
+def not_an_out_key(key: Key, out_keys: Iterable[Key]) -> str:
+    """A key that is selected but never written."""
+    out_keys = list(out_keys)
+    near = suggest(key, out_keys)
+    return f"{name_of(key)} cannot be selected{near}; the out_keys are {some_names(out_keys) or 'none'}"
+
+
+def none_left(in_keys: Iterable[Key], out_keys: Iterable[Key], reads: Iterable[Key], writes: Iterable[Key]) -> str:
+    """A selection that leaves no module of a sequence."""
+    return (
+        f"No modules left after selection: none computes {some_names(out_keys) or 'nothing'} from "
+        f"{some_names(in_keys) or 'nothing'}; the sequence reads {some_names(reads) or 'nothing'} "
+        f"and writes {some_names(writes) or 'nothing'}."
+    )
+
+
+def no_inplace(value: object) -> str:
+    """A value of `inplace` that there is not."""
+    return f"inplace: {value!r} is none of True, False and 'empty'"
+
+
+def takes(module: str, wanted: str, given: str) -> str:
+    """A typed module that is given something else."""
+    return f"{module} takes {wanted}; this is {given}"
+
+
+def joint(before: str, gives: str, after: str, wants: str) -> str:
+    """Two typed modules in a row that do not fit."""
+    return f"Chain: {before} gives {gives}, but {after} takes {wants}"
+
+
+def batch_changed(module: str, before: Batch, after: Batch) -> str:
+    """A typed module whose output has another batch size than its input."""
+    return (
+        f"{module}: the input has batch size {show(before)}, the output {show(after)}; they must be equal "
+        "(did you pass batch_size=x.batch_size? keeps_batch = False on the class allows it)"
+    )

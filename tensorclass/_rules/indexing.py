@@ -7,7 +7,7 @@ from typing import Any
 
 from . import errors
 from .pointwise import broadcast
-from .sizes import RAGGED, UNKNOWN, Batch, Ints, Mask, NotKnown, Size, same, show
+from .sizes import RAGGED, UNKNOWN, Batch, Ints, Mask, NotKnown, Size, Symbolic, same, show
 
 KEPT = (slice, Mask, Ints, bool)  # What leaves a dim behind; an int takes its dim away.
 
@@ -119,7 +119,7 @@ def sliced(size: Size, cut: slice) -> Size:
     if not isinstance(size, int):
         if cut.start in (None, 0) and cut.stop is None and step == 1:
             return size
-        return UNKNOWN if hasattr(size, "same") else len(range(*_bounds(cut, int(size))))
+        return UNKNOWN if isinstance(size, Symbolic) else len(range(*_bounds(cut, int(size))))
     return len(range(*_bounds(cut, size)))
 
 

@@ -45,6 +45,16 @@ class Unknown:
 UNKNOWN = Unknown()
 
 
+class Symbolic:
+    """A size with a name, or made of named ones (the mypy plugin has them): it says itself what it equals."""
+
+    __slots__ = ()
+
+    def same(self, other: object) -> bool | None:
+        """Whether it equals another size; None when that cannot be known."""
+        raise NotImplementedError
+
+
 class Mask(NamedTuple):
     """A bool tensor in an index: its shape, and how many of its entries are true."""
 
@@ -62,13 +72,11 @@ def same(one: Size, other: Size) -> bool | None:
     """Whether two sizes are equal; None when that cannot be known."""
     if one is UNKNOWN or other is UNKNOWN:
         return None
-    if hasattr(one, "same"):
-        answer: bool | None = one.same(other)
-        return answer
-    if hasattr(other, "same"):
-        answer = other.same(one)
-        return answer
-    return bool(one == other)
+    if isinstance(one, Symbolic):
+        return one.same(other)
+    if isinstance(other, Symbolic):
+        return other.same(one)
+    return True if one == other else False  # noqa: SIM210  # bool() of a SymInt's == stays symbolic in a trace.
 
 
 def is_size(one: Size, other: Size) -> bool:

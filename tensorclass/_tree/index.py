@@ -20,6 +20,8 @@ def read(node: N, index: Any) -> N:
     kind_ = index.__class__
     batch = node._batch
     if kind_ is not int and kind_ is not slice:
+        if kind_ is Tensor and index.ndim and batch and index.dtype is torch.int64:
+            return _read(node, (index,), index, (*index.shape, *batch[1:]))
         items = prepared(index, batch)
         return read_items(node, items, items[0] if len(items) == 1 else items)
     if not batch:
@@ -47,7 +49,10 @@ def read(node: N, index: Any) -> N:
 
 def read_items(node: N, items: Items, index: Any) -> N:
     """x[index], where items are the prepared items of the index."""
-    new = batch_after(node._batch, items)
+    return _read(node, items, index, batch_after(node._batch, items))
+
+
+def _read(node: N, items: Items, index: Any, new: tuple[int, ...]) -> N:
     return node._rebuild(
         {
             key: value[index]

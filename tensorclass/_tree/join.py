@@ -32,7 +32,11 @@ def stack(nodes: Sequence[N], dim: int = 0) -> N:
 def cat(nodes: Sequence[N], dim: int = 0) -> N:
     """Join nodes along a batch dim that they have."""
     first = nodes[0]
-    batch = joins.cat([tuple(node._batch) for node in nodes], dim)
+    if dim == 0 and all([node._batch[1:] == first._batch[1:] and node._batch for node in nodes]):
+        rows = sum([node._batch[0] for node in nodes])
+        batch: tuple[int, ...] = (rows, *first._batch[1:])
+    else:
+        batch = joins.cat([tuple(node._batch) for node in nodes], dim)
     place = dim + len(batch) if dim < 0 else dim
     return first._bare(_columns("cat", nodes, place, torch.cat), batch, first._names)  # type: ignore[return-value]
 
@@ -41,16 +45,18 @@ def _columns(op: str, nodes: Sequence[Node], dim: int, join: Callable[..., Tenso
     first = nodes[0]
     keys = first._fields
     others = nodes[1:]
+    cls = type(first)
+    rows = [node._fields for node in nodes]
     for number, node in enumerate(others, 1):
-        if type(node) is not type(first):
+        if type(node) is not cls:
             raise errors.KindError(
                 f"{op}: item 0 is {_kind(first)}, item {number} is {_kind(node)}; items must have one class"
             )
-        if node._fields.keys() != keys.keys():
+        if rows[number].keys() != keys.keys():
             _raise_keys_differ(op, first, node, number)
     fields: dict[str, Any] = {}
     for key, value in keys.items():
-        column = [node._fields[key] for node in nodes]
+        column = [row[key] for row in rows]
         if isinstance(value, Tensor):
             try:
                 fields[key] = join(column, dim)
