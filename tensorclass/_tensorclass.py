@@ -31,7 +31,7 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     `tensor_only`, `shadow`; and `kw_only` as on a dataclass.
     """
 
-    __slots__ = ("_batch", "_device", "_names", "_locked", "_leaves", "_cache", "__weakref__")  # A subclass adds __dict__.
+    __slots__ = ("_batch", "_device", "_names", "_locked", "_leaves", "_cache", "__weakref__")
     _in_dict = True
 
     if TYPE_CHECKING:
