@@ -104,7 +104,10 @@ def finish(cls: type[Declared], around: Mapping[str, Any] | None = None) -> None
 
 def _refusal(name: str) -> Any:
     def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
-        raise frozen(self, f"{name}()" if not name.startswith("__") else "write rows in place")
+        if not name.startswith("__"):
+            raise frozen(self, f"{name}()")
+        is_key = name == "__setitem__" and isinstance(args[0], str)
+        raise frozen(self, f"set {args[0]!r}" if is_key else "write rows in place")
 
     refuse.__name__ = name
     return refuse

@@ -168,9 +168,11 @@ def match(dims: Dims, shape: Batch, bindings: Bindings, batch: Batch | None = No
 
 
 def _match_many(many: Many, sizes: Batch, bindings: Bindings) -> str | None:
-    known = bindings.setdefault(f"*{many.name}", sizes)
-    if known is sizes:
+    name = f"*{many.name}"
+    if name not in bindings:
+        bindings[name] = sizes
         return None
+    known = bindings[name]
     if many.broadcast:
         pairs = list(zip(reversed(sizes), reversed(known)))
         if all(same_size(one, 1) is not False or same_size(one, other) is not False for one, other in pairs):

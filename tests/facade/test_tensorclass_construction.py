@@ -106,7 +106,11 @@ def test_a_default_votes_like_a_value_that_is_passed() -> None:
             "field 'mass' has dtype int64, which Float does not take",
         ),
         ({"mass": "heavy"}, TypeError, "field 'mass' of Particles is declared Float[Tensor, \"*batch\"]; it got a str"),
-        ({"mass": None}, TypeError, "field 'mass' of Particles cannot be None; it is declared Float[Tensor, \"*batch\"]"),
+        (
+            {"mass": None},
+            TypeError,
+            "field 'mass' of Particles cannot be None; it is declared Float[Tensor, \"*batch\"]",
+        ),
         (
             {"mass": TensorDict()},
             TypeError,
@@ -119,7 +123,9 @@ def test_a_default_votes_like_a_value_that_is_passed() -> None:
         ),
     ],
 )
-def test_what_does_not_fit_is_refused_in_a_sentence(fields: dict[str, Any], kind: type[Exception], sentence: str) -> None:
+def test_what_does_not_fit_is_refused_in_a_sentence(
+    fields: dict[str, Any], kind: type[Exception], sentence: str
+) -> None:
     given = {"pos": torch.zeros(4, 3), "vel": torch.zeros(4, 3), "mass": torch.ones(4), **fields}
     refused(kind, sentence, lambda: Particles(**given))
 

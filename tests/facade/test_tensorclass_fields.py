@@ -90,7 +90,12 @@ def test_a_field_is_written_the_same_way_by_every_door(put: Any) -> None:
             TypeError,
             "field 'mass' has dtype int64, which Float does not take",
         ),
-        ("mass", None, TypeError, "field 'mass' of Particles cannot be None; it is declared Float[Tensor, \"*batch n\"]"),
+        (
+            "mass",
+            None,
+            TypeError,
+            "field 'mass' of Particles cannot be None; it is declared Float[Tensor, \"*batch n\"]",
+        ),
         ("weight", "x", TypeError, "field 'weight' of Particles is declared Tensor | None; it got a str"),
     ],
 )
@@ -159,7 +164,9 @@ def test_nested_keys_reach_into_nested_classes() -> None:
     assert one.body.note == "set"
     with pytest.raises(AttributeError) as error:
         one.set(("body", "mas"), torch.zeros(4, 5))
-    assert str(error.value).startswith("Cannot set the attribute 'mas': Particles has no such field; did you mean 'mass'?")
+    assert str(error.value).startswith(
+        "Cannot set the attribute 'mas': Particles has no such field; did you mean 'mass'?"
+    )
 
 
 def test_what_is_inside_an_unset_field_can_be_set_where_the_container_is_free() -> None:

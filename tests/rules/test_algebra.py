@@ -27,7 +27,9 @@ def test_a_dim_has_the_value_of_its_expression(text: str, given: dict[str, int])
 
 
 @given(texts, texts, sizes)
-def test_the_answer_about_equality_holds_for_every_value_of_the_names(one: str, two: str, given: dict[str, int]) -> None:
+def test_the_answer_about_equality_holds_for_every_value_of_the_names(
+    one: str, two: str, given: dict[str, int]
+) -> None:
     left, right = read(one), read(two)
     assert left is not None and right is not None
     answer = same(left, right)
