@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
+from mypy.nodes import TypeInfo
 from mypy.options import Options
 from mypy.plugin import (
-    AttributeContext,
+    AnalyzeTypeContext,
     ClassDefContext,
     FunctionContext,
     FunctionSigContext,
@@ -16,10 +18,12 @@ from mypy.plugin import (
     Plugin,
     ReportConfigContext,
 )
-from mypy.types import Type
+from mypy.types import FunctionLike, Type
 
-from . import _report
+from . import _calls_of, _classes, _config, _report, _signatures, _typed_keys
 from ._analysis import Program
+from ._fields import KEY
+from ._types import base_named, is_ours
 
 T = TypeVar("T")
 
@@ -29,17 +33,61 @@ class TensorClassPlugin(Plugin):
 
     def __init__(self, options: Options) -> None:
         super().__init__(options)
+        self.config = _config.read(options)
         self.program = Program()
+        _report.switch_off(self.config.disable)
+
+    # -- Calls --------------------------------------------------------------------------------------------------
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        if fullname.startswith(_BORING):
-            return None
-        return self._function
+        return None if fullname.startswith(_BORING) else self._function
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
         if fullname.startswith(_BORING):
             return None
-        return self._method
+        name = fullname.rpartition(".")[2]
+        return partial(self._key_method, name=name) if name in _typed_keys.METHODS else self._method
+
+    def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
+        if not fullname.startswith("torch."):
+            return None
+        name = _signatures.name_of(fullname)
+        return None if name is None else partial(self._torch, name=name)
+
+    def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
+        if fullname.startswith(_BORING):
+            return None
+        name = fullname.rpartition(".")[2]
+        if name == "replace":
+            return self._replace
+        if name == "__call__" and self.config.calls != "off":
+            return self._call
+        return None
+
+    # -- Classes ------------------------------------------------------------------------------------------------
+
+    def get_base_class_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
+        if fullname.startswith(_BORING):
+            return None
+        if fullname == _classes.CLASS:
+            return self._class
+        symbol = self.lookup_fully_qualified(fullname)
+        info = symbol.node if symbol is not None else None
+        if isinstance(info, TypeInfo) and info.mro:
+            if KEY in info.metadata or (base_named(info, "TensorClass") is not None and not is_ours(info)):
+                return self._class
+        return None
+
+    def get_class_decorator_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
+        return self._decorated if fullname == _classes.DECORATOR else None
+
+    def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
+        return self._bracketed if fullname == _classes.CLASS else None
+
+    def report_config_data(self, ctx: ReportConfigContext) -> Any:
+        return [_report.VERSION, self.config.calls, sorted(self.config.disable), self.config.facts, _config.table_hash()]
+
+    # -- What the hooks do; a defect in any of them is told once, and mypy goes on ---------------------------------
 
     def _function(self, ctx: FunctionContext) -> Type:
         self._visit(ctx.api)
@@ -49,13 +97,40 @@ class TensorClassPlugin(Plugin):
         self._visit(ctx.api)
         return ctx.default_return_type
 
+    def _key_method(self, ctx: MethodContext, name: str) -> Type:
+        self._visit(ctx.api)
+        return safely(ctx.api, ctx.default_return_type, _typed_keys.on_method, ctx, name)
+
+    def _torch(self, ctx: FunctionSigContext, name: str) -> FunctionLike:
+        return safely(ctx.api, ctx.default_signature, _signatures.on_call, ctx, name)
+
+    def _replace(self, ctx: MethodSigContext) -> FunctionLike:
+        return safely(ctx.api, ctx.default_signature, _typed_keys.on_replace, ctx)
+
+    def _call(self, ctx: MethodSigContext) -> FunctionLike:
+        return safely(ctx.api, ctx.default_signature, _calls_of.on_call, ctx, self.config.calls)
+
+    def _class(self, ctx: ClassDefContext) -> None:
+        safely(ctx.api, None, _classes.on_class, ctx)
+
+    def _decorated(self, ctx: ClassDefContext) -> None:
+        safely(ctx.api, None, _classes.on_decorator, ctx)
+
+    def _bracketed(self, ctx: AnalyzeTypeContext) -> Type:
+        return _classes.on_type(ctx)
+
     def _visit(self, api: Any) -> None:
-        try:
-            self.program.visit(api)
-        except Exception as problem:
-            _report.defect(api, problem)
+        if self.config.facts:
+            safely(api, None, self.program.visit, api)
 
 
-_BORING = ("builtins.", "typing.", "_typeshed.", "dataclasses.", "abc.", "enum.")
+def safely(api: Any, otherwise: T, call: Callable[..., T], *args: Any) -> T:
+    """Call something; when it fails, that is told once and mypy's own answer stands."""
+    try:
+        return call(*args)
+    except Exception as problem:
+        _report.defect(api, problem)
+        return otherwise
 
-__all__ = ["AttributeContext", "ClassDefContext", "FunctionSigContext", "MethodSigContext", "ReportConfigContext"]
+
+_BORING = ("builtins.", "typing.", "typing_extensions.", "_typeshed.", "dataclasses.", "abc.", "enum.", "collections.", "os.", "re.")

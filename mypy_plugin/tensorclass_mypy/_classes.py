@@ -1,0 +1,147 @@
+"""Class bodies: declared shapes and options are kept with the class, reserved names are refused, decorated classes get their base."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mypy.mro import calculate_mro
+from mypy.nodes import AssignmentStmt, CallExpr, ClassDef, IndexExpr, NameExpr, StrExpr, TupleExpr, TypeInfo, Var
+from mypy.plugin import AnalyzeTypeContext, ClassDefContext
+from mypy.types import AnyType, Instance, Type, TypeOfAny, UnboundType
+from tensorclass._rules.reserved import RESERVED
+
+from . import _codes, _hints
+from ._fields import KEY, OWN
+from ._types import base_named, is_ours
+
+CLASS = "tensorclass._tensorclass.TensorClass"
+DECORATOR = "tensorclass._decorator.tensorclass"
+OPTIONS = ("frozen", "autocast", "nocast", "tensor_only", "shadow")
+
+
+def on_class(ctx: ClassDefContext) -> None:
+    """A class with TensorClass among its bases."""
+    info = ctx.cls.info
+    if is_ours(info) and base_named(info, "TensorClass") in (None, info):
+        return
+    note(ctx, ctx.cls, _options(ctx.cls))
+
+
+def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
+    """Keep what the class body declares; mypy writes it to its cache with the class."""
+    info = cls.info
+    inherited = {option for base in info.mro[1:] for option in base.metadata.get(KEY, {}).get("options", ())}
+    shapes: dict[str, list[str]] = {}
+    tree = ctx.api.modules.get(ctx.api.cur_mod_id)
+    for statement in cls.defs.body:
+        if not isinstance(statement, AssignmentStmt) or statement.unanalyzed_type is None:
+            continue
+        target = statement.lvalues[0]
+        if not isinstance(target, NameExpr) or _is_class_var(statement.unanalyzed_type):
+            continue
+        hint = _hints.of_type(tree, statement.unanalyzed_type) if tree is not None else None
+        if hint is not None:
+            shapes[target.name] = [hint.text, hint.dtype or ""]
+        _check_name(ctx, info, target, "shadow" in options | inherited)
+    info.metadata[KEY] = {"shapes": shapes, "options": sorted(options)}
+
+
+def _is_class_var(typ: Any) -> bool:
+    return isinstance(typ, UnboundType) and typ.name.split(".")[-1] in ("ClassVar", "InitVar", "KW_ONLY")
+
+
+def _check_name(ctx: ClassDefContext, info: TypeInfo, target: NameExpr, shadow: bool) -> None:
+    """A field called like a method of every container."""
+    name = target.name
+    if name not in RESERVED and name not in OWN:
+        return
+    symbol = info.names.get(name)
+    if symbol is not None and isinstance(symbol.node, Var):
+        symbol.node.allow_incompatible_override = True
+    if not shadow and name in RESERVED:
+        text = f"field {name!r} of {info.name} would hide TensorClass.{name}; rename it, or pass shadow=True"
+        ctx.api.fail(text, target, code=_codes.FIELD)
+
+
+def _options(cls: ClassDef) -> set[str]:
+    """Options in the class header: keywords, and strings in brackets."""
+    found = {name for name, value in cls.keywords.items() if name in OPTIONS and _is_true(value)}
+    for base in [*cls.base_type_exprs, *cls.removed_base_type_exprs]:
+        if isinstance(base, IndexExpr):
+            items = base.index.items if isinstance(base.index, TupleExpr) else [base.index]
+            found |= {item.value for item in items if isinstance(item, StrExpr) and item.value in OPTIONS}
+    return found
+
+
+def _is_true(value: Any) -> bool:
+    return isinstance(value, NameExpr) and value.fullname == "builtins.True" or getattr(value, "name", "") == "True"
+
+
+# -- @tensorclass ---------------------------------------------------------------------------------------------------
+
+
+def on_decorator(ctx: ClassDefContext) -> None:
+    """A decorated class types like a subclass of TensorClass."""
+    info = ctx.cls.info
+    symbol = ctx.api.lookup_fully_qualified_or_none(CLASS)
+    if symbol is None or not isinstance(symbol.node, TypeInfo):
+        if not ctx.api.final_iteration:
+            ctx.api.defer()
+        return
+    base = symbol.node
+    if not info.has_base(base.fullname):
+        kept = [one for one in info.bases if one.type.fullname != "builtins.object"]
+        before, order = info.bases, info.mro
+        info.bases = [*kept, Instance(base, [])]
+        info.mro = []  # Else mypy takes the old order for the answer.
+        try:
+            calculate_mro(info)
+        except Exception:  # Bases that do not line up: mypy says so where they are written.
+            info.bases, info.mro = before, order
+            return
+        info.metaclass_type = info.calculate_metaclass_type()
+    options: set[str] = set()
+    reason = ctx.reason
+    if isinstance(reason, CallExpr):
+        for name, value in zip(reason.arg_names, reason.args):
+            if name in OPTIONS and _is_true(value):
+                options.add(name)
+    note(ctx, ctx.cls, options)
+
+
+# -- TensorClass["nocast"] ------------------------------------------------------------------------------------------
+
+
+def on_type(ctx: AnalyzeTypeContext) -> Type:
+    """`TensorClass["nocast"]`: strings in the brackets are options, not types."""
+    typ = ctx.type
+    api: Any = ctx.api
+    semantic = api.api
+    symbol = semantic.lookup_fully_qualified_or_none(CLASS)
+    if symbol is None or not isinstance(symbol.node, TypeInfo):
+        return AnyType(TypeOfAny.special_form)
+    others = [arg for arg in typ.args if not _is_option(arg)]
+    if len(others) < len(typ.args):
+        _take_back(semantic, typ)
+    if others:
+        api.fail('"TensorClass" takes options as strings only, such as TensorClass["nocast"]', typ)
+    return Instance(symbol.node, [], typ.line, typ.column)
+
+
+def _take_back(semantic: Any, typ: UnboundType) -> None:
+    """mypy has looked for a type called "nocast" before any hook could tell it not to: that error goes."""
+    names = {f'Name "{option}" is not defined' for option in OPTIONS}
+    shown = semantic.errors.error_info_map
+    path = semantic.cur_mod_node.path
+    found = shown.get(path)
+    if found is None:
+        return
+    kept = [info for info in found if not (info.message in names and info.line == typ.line)]
+    if not kept:
+        del shown[path]
+    elif len(kept) < len(found):
+        shown[path] = kept
+
+
+def _is_option(arg: Any) -> bool:
+    return isinstance(arg, UnboundType) and arg.original_str_expr in OPTIONS

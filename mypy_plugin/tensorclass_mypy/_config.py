@@ -1,0 +1,70 @@
+"""Settings: [tool.tensorclass-mypy] in pyproject.toml, or [tensorclass-mypy] in mypy.ini."""
+
+from __future__ import annotations
+
+import configparser
+import hashlib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mypy.options import Options
+from tensorclass._rules import table
+
+LEVELS = ("off", "result", "full")
+
+
+@dataclass
+class Config:
+    """The settings, each with what holds when it is not given."""
+
+    calls: str = "off"  # What `module(x)` is for any nn.Module: Any (off), the result of forward (result), its signature (full).
+    disable: set[str] = field(default_factory=set)  # Error codes that are not told.
+    facts: bool = True  # Follow values through the program.
+
+
+def read(options: Options) -> Config:
+    """The settings from the file that mypy's own come from."""
+    config = Config()
+    path = options.config_file
+    if not path:
+        return config
+    file = Path(path)
+    try:
+        found = _toml(file) if file.suffix == ".toml" else _ini(file)
+    except Exception:  # mypy has said what is wrong with the file.
+        return config
+    level = found.get("calls", config.calls)
+    if level in LEVELS:
+        config.calls = str(level)
+    codes = found.get("disable", ())
+    if isinstance(codes, str):
+        codes = codes.replace(",", " ").split()
+    config.disable = {str(code) for code in codes}
+    config.facts = str(found.get("facts", "true")).lower() not in ("false", "no", "0")
+    return config
+
+
+def _toml(file: Path) -> dict[str, Any]:
+    try:
+        import tomllib
+    except ImportError:  # Python 3.10
+        import tomli as tomllib  # type: ignore[import-not-found, no-redef, unused-ignore]
+    data = tomllib.loads(file.read_text())
+    found: dict[str, Any] = data.get("tool", {}).get("tensorclass-mypy", {})
+    return found
+
+
+def _ini(file: Path) -> dict[str, Any]:
+    parser = configparser.RawConfigParser()
+    parser.read(file)
+    for section in ("tensorclass-mypy", "tool:tensorclass-mypy"):
+        if parser.has_section(section):
+            return dict(parser.items(section))
+    return {}
+
+
+def table_hash() -> str:
+    """Changes with the op table, so that no answer of an older one is taken from mypy's cache."""
+    rows = sorted((op.name, op.family, [param.name for param in op.params]) for op in table.OPS.values())
+    return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]

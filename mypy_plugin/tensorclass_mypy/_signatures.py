@@ -1,0 +1,116 @@
+"""torch.stack(containers) and all other functions of torch on containers: their arguments and results have the class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mypy.nodes import ARG_NAMED_OPT, ARG_OPT, ARG_POS, ARG_STAR, ARG_STAR2, Expression, ListExpr, NameExpr, TupleExpr, Var
+from mypy.plugin import FunctionSigContext
+from mypy.types import AnyType, CallableType, FunctionLike, Instance, TupleType, Type, TypeOfAny, UnionType, get_proper_type
+from tensorclass._rules import table
+
+from ._containers import ROWS
+from ._names import canonical
+from ._types import is_container, item_of_type
+
+JOINS = ("stack", "cat", "concat", "concatenate", "hstack", "vstack")
+CREATE = {f"{name}_like" for name in ("zeros", "ones", "empty", "rand", "randn", "full", "randint")}
+OTHERS = CREATE | {"where", "clone", "detach", "masked_select", "clamp", "lerp", "take_along_dim"}
+
+
+def name_of(fullname: str) -> str | None:
+    """The name of a function of torch that takes containers."""
+    short = canonical(fullname)
+    if not short.startswith("torch.") or short.count(".") != 1:
+        return None
+    name = short[6:]
+    return name if name in JOINS or name in OTHERS or name in table.OPS_BY_TORCH else None
+
+
+def on_call(ctx: FunctionSigContext, name: str) -> FunctionLike:
+    """A function of torch, called with something that may be a container."""
+    signature = ctx.default_signature
+    nodes = [node for row in ctx.args for node in row]
+    if not nodes:
+        return signature
+    if name in JOINS:
+        item = _item(ctx, nodes[0])
+        return signature if item is None else _join(ctx, signature, nodes[0], item)
+    place = 1 if name == "where" and len(nodes) > 1 else 0
+    typ = _simple(nodes[place]) or (_checked(ctx, nodes[place]) if type(nodes[place]).__name__ == "CallExpr" and name in OTHERS else None)
+    if not isinstance(typ, Instance) or not is_container(typ.type):
+        return signature
+    row = table.OPS_BY_TORCH.get(name)
+    result: Type = typ
+    if row is not None and row.family == "split":
+        result = ctx.api.named_generic_type("builtins.tuple", [typ])
+    return _any(ctx, signature, result)
+
+
+def _any(ctx: FunctionSigContext, signature: CallableType, result: Type) -> FunctionLike:
+    every = AnyType(TypeOfAny.special_form)
+    return CallableType(
+        [every, every, every],
+        [ARG_POS, ARG_STAR, ARG_STAR2],
+        [None, None, None],
+        result,
+        signature.fallback,
+        name=signature.name,
+    )
+
+
+def _join(ctx: FunctionSigContext, signature: CallableType, node: Expression, item: Instance) -> FunctionLike:
+    every = AnyType(TypeOfAny.special_form)
+    items: Type = ctx.api.named_generic_type("typing.Sequence", [item])
+    if not isinstance(node, (ListExpr, TupleExpr)):
+        items = every
+    return CallableType(
+        [items, ctx.api.named_generic_type("builtins.int", []), every],
+        [ARG_POS, ARG_OPT, ARG_NAMED_OPT],
+        ["tensors", "dim", "out"],
+        item,
+        signature.fallback,
+        name=signature.name,
+    )
+
+
+def _simple(node: Expression) -> Any:
+    """The type of a name, without asking mypy to check anything."""
+    if isinstance(node, NameExpr) and isinstance(node.node, Var) and node.node.type is not None:
+        proper = get_proper_type(node.node.type)
+        if isinstance(proper, UnionType):
+            return None
+        return proper
+    return None
+
+
+def _checked(ctx: FunctionSigContext, node: Expression) -> Any:
+    return get_proper_type(ctx.api.get_expression_type(node))
+
+
+def _item(ctx: FunctionSigContext, node: Expression) -> Instance | None:
+    """The class of the items of a join, if they are containers."""
+    if isinstance(node, (ListExpr, TupleExpr)):
+        if not node.items:
+            return None
+        first = node.items[0]
+        typ = _simple(first) if isinstance(first, NameExpr) else _checked(ctx, first) if type(first).__name__ != "StarExpr" else None
+        if isinstance(typ, Instance) and is_container(typ.type):
+            whole = _checked(ctx, node)
+            if isinstance(whole, Instance) and whole.args:
+                typ = get_proper_type(whole.args[0])
+            elif isinstance(whole, TupleType):
+                typ = get_proper_type(whole.items[0])
+            return typ if isinstance(typ, Instance) and is_container(typ.type) else None
+        return None
+    typ = _simple(node) if isinstance(node, NameExpr) else _checked(ctx, node)
+    if isinstance(typ, Instance) and typ.args and not is_container(typ.type):
+        item = get_proper_type(typ.args[-1])
+        return item if isinstance(item, Instance) and is_container(item.type) else None
+    if isinstance(typ, TupleType) and typ.items:
+        item = get_proper_type(typ.items[0])
+        return item if isinstance(item, Instance) and is_container(item.type) else None
+    return None
+
+
+__all__ = ["ROWS", "item_of_type"]
