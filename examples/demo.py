@@ -21,10 +21,10 @@ class Mistake(NamedTuple):
 
 
 MISTAKES = [
-    Mistake(".loss(batch.label)", ".loss(batch.lable)", ("'lable'", "'label'")),
+    Mistake(".loss(batch.label)", ".loss(batch.lable)", ("lable", "label")),
     Mistake("Digits(image=", "Digits(images=", ("images", "image")),
     Mistake("right=torch.zeros(10)", "right=torch.zeros(2)", ("right", "[2]", "[10]")),
-    Mistake("int(one.right)", 'int(one["rihgt"])', ("'rihgt'", "'right'")),
+    Mistake("int(one.right)", "int(one['rihgt'])", ("'rihgt'", "'right'")),
     Mistake("tally.sum(0)", "tally.sum(1)", ("sum", "dim 1", "1 batch dim")),
     Mistake("reader.eval()(unseen)", "reader.eval()(unseen.image)", ("Tensor", "Digits")),
 ]
