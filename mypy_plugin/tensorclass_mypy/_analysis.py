@@ -139,7 +139,7 @@ class Walker(Walk):
             if argument.kind in (ARG_STAR, ARG_STAR2):
                 self.here.names[var] = UNKNOWN
                 continue
-            if place == 0 and node.info is not None and not node.is_static and not node.is_class and node.info.mro:
+            if place == 0 and node.info and not node.is_static and not node.is_class and node.info.mro:
                 self.here.names[var] = self.self_value(node.info)
                 continue
             hint = hints.parameters.get(var.name) if hints is not None else None

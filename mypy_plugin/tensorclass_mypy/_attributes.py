@@ -132,7 +132,7 @@ def read_typed(walk: Walk, owner: Typed, name: str) -> Value:
             from mypy.maptype import map_instance_to_supertype
 
             declared = node.node.type
-            if node.node.info is not None and typ.type.has_base(node.node.info.fullname):
+            if node.node.info and typ.type.has_base(node.node.info.fullname):
                 declared = expand_type_by_instance(declared, map_instance_to_supertype(typ, node.node.info))
             return walk.from_type(declared)
         if node is not None and isinstance(node.node, Decorator) and node.node.func.is_property:

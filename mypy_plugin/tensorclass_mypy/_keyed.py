@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._calls import Args
     from ._walk import Walk
 
+READS_KEYS = ("TensorDictModule", "ProbabilisticTensorDictModule", "EnsembleModule", "TensorClassModuleWrapper")
 Path = tuple[str, ...]
 MODULE_NAMES = "module in_keys out_keys"
 PROBABILISTIC = ("ProbabilisticTensorDictModule", "ProbabilisticTensorDictSequential")
@@ -107,6 +108,7 @@ def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
     """A read that nobody writes, and that is one edit away from a key written before it."""
     written: list[Any] = []
     dropped: set[Any] = set()
+    only = False  # A typed module by key gives a new container: nothing else goes on from there.
     for number, value in enumerate(values):
         module = walk.here.get(value)
         if not isinstance(module, Net):
@@ -122,14 +124,26 @@ def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
                 text = f"module {number} reads {errors.name_of(key)}, which an earlier module no longer writes: it was not selected"
                 walk.say(_node(expr, number), _codes.MODULE, text)
                 continue
+            if only and not any(_inside(key, other) for other in written):
+                text = f"module {number} reads {errors.name_of(key)}, and the typed module before it gives {errors.some_names(written)} only"
+                walk.say(_node(expr, number), _codes.MODULE, text)
+                continue
             near = nearest(key, written)
             if near is not None and _one_edit(key, near) and near not in reads and not _written_later(walk, values, number, key):
                 text = f"module {number} reads {errors.name_of(key)}, which no module before it writes; did you mean {near!r}?"
                 walk.say(_node(expr, number), _codes.MODULE, text)
+        if module.kind == "TensorClassModuleWrapper":
+            written, only = [], True
         written += writes
         everything = module.settings.get("out_keys", UNKNOWN)
         if isinstance(everything, tuple):
             dropped |= {key for key in everything if key not in writes}
+
+
+def _inside(key: Any, other: Any) -> bool:
+    """A key that sits inside of another, or the other way round."""
+    one, two = flat_key(key) or (), flat_key(other) or ()
+    return one[: len(two)] == two or two[: len(one)] == one
 
 
 def _written_later(walk: Walk, values: list[Value], number: int, key: Any) -> bool:
@@ -186,7 +200,7 @@ def in_keys(walk: Walk, net: Net) -> tuple[Any, ...] | None:
             written |= set(writes)
         return tuple(reads)
     keys = net.settings.get("in_keys", UNKNOWN)
-    return keys if isinstance(keys, tuple) and net.kind in ("TensorDictModule", "ProbabilisticTensorDictModule", "EnsembleModule") else None
+    return keys if isinstance(keys, tuple) and net.kind in READS_KEYS else None
 
 
 def out_keys(walk: Walk, net: Net) -> tuple[Any, ...] | None:
@@ -221,10 +235,7 @@ def check_selected(walk: Walk, node: Expression, ref: Value, net: Net, selected:
         return
     for key in selected:
         if key not in writes:
-            from tensorclass._rules.nearest import suggest
-
-            text = f"no out_key {errors.name_of(key)}{suggest(key, writes)}; the out_keys are {errors.some_names(writes)}"
-            walk.say(node, _codes.MODULE, text)
+            walk.say(node, _codes.MODULE, errors.not_an_out_key(key, writes))
 
 
 # -- Attributes and methods -----------------------------------------------------------------------------------------
@@ -330,6 +341,8 @@ def run_on(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
         from ._probabilistic import run_on as probabilistic
 
         return probabilistic(walk, expr, net, ref)
+    if net.kind == "TensorClassModuleWrapper":
+        return run_wrapper(walk, expr, net, ref)
     if net.kind != "TensorDictModule":
         walk.here.forget(ref)
         return UNKNOWN
@@ -339,7 +352,7 @@ def run_on(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
     inplace = net.settings.get("inplace", True)
     target: Value = ref
     if inplace is False or inplace == "empty":
-        target = walk.here.new(Box(box.info, box.type, box.exact, box.batch, {}, open=box.info is not None))
+        target = walk.here.new(Box(None, None, True, () if inplace is False else box.batch, {}, open=False))
     elif inplace is not True:
         walk.here.forget(ref)
         return UNKNOWN
@@ -532,6 +545,19 @@ def _skipped(walk: Walk, net: Net, ref: Value) -> str | None:
 
 def _any_optional(walk: Walk, net: Net) -> bool:
     return bool(_wraps.optional_keys(walk, net))
+
+
+def run_wrapper(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
+    """A typed module as one by key: a new container with the fields of its output class."""
+    box = walk.here.get(ref)
+    for key in in_keys(walk, net) or ():
+        _, wrong = find(walk, ref, flat_key(key) or ())
+        if wrong is not None:
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
+    new = walk.here.new(Box(None, None, True, box.batch if isinstance(box, Box) else None, {}, open=False))
+    for key in out_keys(walk, net) or ():
+        store(walk, new, key, UNKNOWN)
+    return new
 
 
 def run_ensemble(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:

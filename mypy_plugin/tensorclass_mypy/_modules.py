@@ -25,6 +25,7 @@ KEYED = {
     "ProbabilisticTensorDictSequential": "",
     "EnsembleModule": "module num_copies parameter_init_function expand_input",
     "CudaGraphModule": "module",
+    "TensorClassModuleWrapper": "",
 }
 
 
@@ -147,6 +148,13 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
         from ._keyed import method as keyed
 
         return keyed(walk, expr, ref, net, name, args)
+    if name == "as_td_module" and net.info is not None:
+        from ._typed_modules import keys
+
+        found = keys(net.info)
+        if found is not None:
+            settings = {"in_keys": found[0], "out_keys": found[1]}
+            return walk.here.new(Net("TensorClassModuleWrapper", None, True, settings))
     if name in ("append", "insert", "extend", "add_module", "register_buffer", "register_parameter", "load_state_dict"):
         if name in ("append", "insert", "extend", "add_module"):
             walk.here.put(ref, replace(net, touched=True, settings={}))

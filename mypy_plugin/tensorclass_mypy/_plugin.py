@@ -20,7 +20,7 @@ from mypy.plugin import (
 )
 from mypy.types import FunctionLike, Type
 
-from . import _calls_of, _classes, _config, _report, _signatures, _typed_keys
+from . import _calls_of, _classes, _config, _report, _signatures, _typed_keys, _typed_modules
 from ._analysis import Program
 from ._fields import KEY
 from ._types import base_named, is_ours
@@ -46,6 +46,8 @@ class TensorClassPlugin(Plugin):
         if fullname.startswith(_BORING):
             return None
         name = fullname.rpartition(".")[2]
+        if name == "as_td_module":
+            return self._as_td_module
         return partial(self._key_method, name=name) if name in _typed_keys.METHODS else self._method
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
@@ -100,6 +102,11 @@ class TensorClassPlugin(Plugin):
     def _key_method(self, ctx: MethodContext, name: str) -> Type:
         self._visit(ctx.api)
         return safely(ctx.api, ctx.default_return_type, _typed_keys.on_method, ctx, name)
+
+    def _as_td_module(self, ctx: MethodContext) -> Type:
+        self._visit(ctx.api)
+        safely(ctx.api, None, _typed_modules.on_as_td_module, ctx)
+        return ctx.default_return_type
 
     def _torch(self, ctx: FunctionSigContext, name: str) -> FunctionLike:
         return safely(ctx.api, ctx.default_signature, _signatures.on_call, ctx, name)

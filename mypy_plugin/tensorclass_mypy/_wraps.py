@@ -67,7 +67,7 @@ def _check_outputs(walk: Walk, expr: CallExpr, settings: dict[str, Value], modul
             return
     count = results(walk, module)
     if count is not None and count != len(keys):
-        text = f"out_keys: {errors.count(len(keys), 'key')} for a module that gives {errors.count(count, 'result')}"
+        text = errors.more_tensors(count, keys) if count > len(keys) else errors.more_out_keys(count, keys)
         walk.say(where, _codes.MODULE, text)
 
 
