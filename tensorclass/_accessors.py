@@ -139,21 +139,24 @@ def _fast(
         first.append("batch_size is not None")  # Only fields that may be None could tell it.
     head = " and ".join([*first, *writer.kinds]) or "True"
     inferred = writer.voter or "_t_empty"
-    store = [f"            _t_store[{one.name!r}] = {one.name}" for one in fields]
+    store = [f"        _t_store[{one.name!r}] = {one.name}" for one in fields]
     slots = {"batch": "_t_batch", "device": None, "names": None, "locked": False, "leaves": None, "cache": None}
+    shapes = ["    if _t_fits:", "        try:", *(f"            {line}" for line in writer.shapes)]
+    # A nested tensor of the strided layout has no shape.
+    shapes += ["        except RuntimeError:", "            _t_fits = False"]
     return [
         f"    _t_fits = {head}",
+        *(shapes if writer.shapes else []),
         "    if _t_fits:",
-        *(f"        {line}" for line in writer.shapes),
         f"        _t_batch = {inferred} if batch_size is None else _t_as_size(batch_size)",
         "        _t_dims = len(_t_batch)",
         *(f"        {line}" for line in writer.sizes),
         f"        _t_fits = {' and '.join(writer.checks) or True}",
-        "        if _t_fits:",
-        f"            _t_store = {own}.__dict__",
+        "    if _t_fits:",
+        f"        _t_store = {own}.__dict__",
         *store,
-        *(f"            object.__setattr__({own}, '_{slot}', {value})" for slot, value in slots.items()),
-        "    if not _t_fits:",
+        *(f"        object.__setattr__({own}, '_{slot}', {value})" for slot, value in slots.items()),
+        "    else:",
         f"        {slow}",
     ]
 

@@ -74,9 +74,9 @@ def unset(cls: type[Declared]) -> dict[str, None]:
     return {name: None for name, at in cls._declared.items() if at.optional}
 
 
-def plain(node: Declared, fields: dict[str, Any]) -> TensorDict[str, Any]:
+def plain(node: Declared, fields: dict[str, Any]) -> TensorDict:
     """A TensorDict with these entries, and the batch size, device and dim names of an instance."""
-    out: TensorDict[str, Any] = TensorDict(None, node._batch, node._device, node._names)
+    out: TensorDict = TensorDict(None, node._batch, node._device, node._names)
     out._fields.update(fields)
     return out
 

@@ -69,14 +69,15 @@ def no_field(node: Declared, name: str) -> Exception:
 
 def no_attribute(node: Declared, name: str) -> Exception:
     """The error for an attribute that an instance does not have."""
-    if name.startswith("__"):
-        return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
-    if name not in type(node)._declared and any(name in owner.__dict__ for owner in type(node).__mro__):
+    declared = name in type(node)._declared
+    if not declared and any(name in owner.__dict__ for owner in type(node).__mro__):
         # A property that failed with an AttributeError of its own: that one is what the user must see.
         try:
             object.__getattribute__(node, name)
         except AttributeError as problem:
             return problem
+    if name.startswith("_") and not declared:  # Asked for by libraries, often, to see whether it is there.
+        return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
     return no_field(node, name)
 
 

@@ -83,6 +83,9 @@ def finish(cls: type[Declared], around: Mapping[str, Any] | None = None) -> None
     """Resolve the annotations; those that name something not there yet are tried again at first construction."""
     scopes = {owner: Scope(owner, around) for owner in set(cls._annotated.values())}
     declared, unresolved = read_all(cls._annotated, scopes, by_owner(cls, {}))
+    for column in cls._columns:  # x: Tensor = None means Tensor | None, as it always did.
+        if column.default is None and column.name in declared:
+            declared[column.name] = dataclasses.replace(declared[column.name], optional=True)
     cls._declared = declared
     cls._pending = tuple(unresolved) if around is not None else ()
     _refuse_data(cls)
@@ -158,6 +161,8 @@ def _as_dataclass(cls: type[Declared], own: list[str], kw_only: bool) -> None:
     cls.__doc__ = documented or "."  # dataclass would spend time on a signature
     dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
     cls.__doc__ = documented
+    if cls.__dict__.get("__replace__") is getattr(dataclasses, "_replace", ...):
+        delattr(cls, "__replace__")  # From Python 3.13 on; ours does not run __post_init__ again.
 
 
 def _strip_default(cls: type, name: str) -> None:

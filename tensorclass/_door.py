@@ -34,6 +34,9 @@ def take(owner: str, at: Field, value: Any, options: Options, device: torch.devi
     if at.tensor is not None:
         made = as_tensor(at.name, value, device)
         if made is not None:
+            wanted = at.tensor.dtypes
+            if wanted and made.dtype not in wanted and torch.can_cast(made.dtype, _usual(wanted)):
+                made = made.to(_usual(wanted))  # 1 is as good a float as 1.0
             return _take_tensor(owner, at, made, options)
     elif isinstance(value, Mapping):
         return _take_mapping(owner, at, value)
@@ -67,15 +70,9 @@ def _usual(dtypes: frozenset[torch.dtype]) -> torch.dtype:
 
 
 def _take_node(owner: str, at: Field, value: Node) -> Any:
-    if at.anything or not at.held or any(_is_a(value, one.type) for one in at.nodes):
+    if at.anything or not at.held or any(isinstance(value, one.type) for one in at.nodes):
         return value
     raise _wrong_kind(owner, at, value)
-
-
-def _is_a(value: Node, wanted: type) -> bool:
-    # A lazy stack is of the class of its items; it says so itself.
-    kind_of: Any = getattr(type(value), "_item_class", None)
-    return isinstance(value, wanted) or (kind_of is not None and issubclass(kind_of(value), wanted))
 
 
 def _take_mapping(owner: str, at: Field, value: Mapping[Any, Any]) -> Any:

@@ -70,7 +70,7 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
             if simple is not None and isinstance(value, Tensor) and self._device is None and not self._locked:
                 tail, dtypes = simple
                 batch = self._batch
-                shape = value.shape
+                shape = () if value.is_nested else value.shape
                 fits = shape[: len(batch)] == batch if tail is None else shape == (*batch, *tail)
                 if fits and (dtypes is None or value.dtype in dtypes):
                     self.__dict__[name] = value
@@ -128,6 +128,6 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
         """The fields as a dict, nested containers as dicts."""
         return as_dict(self, retain_none)
 
-    def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict[str, Any]:
+    def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict:
         """A TensorDict with the same entries, all nested containers as TensorDicts; the tensors are shared."""
         return untyped(self)

@@ -11,7 +11,7 @@ from ._meta import TensorClassMeta
 from ._tensordict import TensorDict
 
 
-class TypedTensorDict(Declared, TensorDict[str, Any], metaclass=TensorClassMeta):
+class TypedTensorDict(Declared, TensorDict, metaclass=TensorClassMeta):
     """A TensorDict whose keys are declared, and can be read as attributes.
 
     >>> class Obs(TypedTensorDict):

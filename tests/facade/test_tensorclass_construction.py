@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import linecache
+import types
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor, nn
 
-from tensorclass import NonTensorData, TensorClass, TensorDict
+from tensorclass import NonTensorData, TensorClass, TensorDict, stack
 from tensorclass._rules import errors
 
 
@@ -41,6 +42,10 @@ class Outer(TensorClass):
 
 def particles(*batch: int) -> Particles:
     return Particles(pos=torch.zeros(*batch, 3), vel=torch.zeros(*batch, 3), mass=torch.ones(batch))
+
+
+# Classes as Any, for the calls that are wrong on purpose.
+LOOSE: Any = types.SimpleNamespace(Particles=Particles, Sample=Sample, Outer=Outer, Points=Points)
 
 
 def refused(kind: type[Exception], sentence: str, call: Any) -> None:
@@ -127,16 +132,16 @@ def test_what_does_not_fit_is_refused_in_a_sentence(
     fields: dict[str, Any], kind: type[Exception], sentence: str
 ) -> None:
     given = {"pos": torch.zeros(4, 3), "vel": torch.zeros(4, 3), "mass": torch.ones(4), **fields}
-    refused(kind, sentence, lambda: Particles(**given))
+    refused(kind, sentence, lambda: LOOSE.Particles(**given))
 
 
 def test_a_missing_argument_is_named_and_a_misspelt_one_first() -> None:
     x = torch.zeros(4, 3)
-    refused(TypeError, "Particles: no value for 'mass', and it has no default", lambda: Particles(pos=x, vel=x))
+    refused(TypeError, "Particles: no value for 'mass', and it has no default", lambda: LOOSE.Particles(pos=x, vel=x))
     refused(
         AttributeError,
         "Particles has no field 'mas'; did you mean 'mass'? Its fields are 'pos', 'vel', 'mass'",
-        lambda: Particles(pos=x, vel=x, mas=x),  # type: ignore[call-arg]
+        lambda: LOOSE.Particles(pos=x, vel=x, mas=x),
     )
 
 
@@ -147,21 +152,21 @@ def test_the_names_of_dims_bind_per_instance() -> None:
     refused(
         RuntimeError,
         "field 'color' has shape [2, 4], which does not fit \"*batch n\": n is 4 here and 5 elsewhere",
-        lambda: Points(xyz=torch.zeros(2, 5, 3), color=torch.zeros(2, 4)),
+        lambda: LOOSE.Points(xyz=torch.zeros(2, 5, 3), color=torch.zeros(2, 4)),
     )
     refused(
         RuntimeError,
         "field 'edges' has shape [2, 5], which does not fit \"*batch n+1\": dim 1 is 5, and n+1 is 6",
-        lambda: Points(xyz=torch.zeros(2, 5, 3), color=torch.zeros(2, 5), edges=torch.zeros(2, 5).long()),
+        lambda: LOOSE.Points(xyz=torch.zeros(2, 5, 3), color=torch.zeros(2, 5), edges=torch.zeros(2, 5).long()),
     )
 
 
 def test_numbers_and_arrays_become_tensors_in_a_tensor_field() -> None:
     numpy = pytest.importorskip("numpy")
 
-    assert torch.equal(Sample(image=3).image, torch.tensor(3))  # type: ignore[arg-type]
-    assert torch.equal(Sample(image=[1.0, 2.0]).image, torch.tensor([1.0, 2.0]))  # type: ignore[arg-type]
-    assert torch.equal(Sample(image=numpy.ones(2)).image, torch.ones(2).double())  # type: ignore[arg-type]
+    assert torch.equal(LOOSE.Sample(image=3).image, torch.tensor(3))
+    assert torch.equal(LOOSE.Sample(image=[1.0, 2.0]).image, torch.tensor([1.0, 2.0]))
+    assert torch.equal(LOOSE.Sample(image=numpy.ones(2)).image, torch.ones(2).double())
 
 
 def test_plain_values_stay_what_they_are() -> None:
@@ -175,10 +180,10 @@ def test_plain_values_stay_what_they_are() -> None:
     tags = ["a", "b"]
     one = Plain(x=torch.zeros(2), n=3, tags=tags, meta={"k": 1}, anything={"a": 1}, batch_size=2)
 
-    for other in (one, one[0], one.clone(), one.unsqueeze(0), torch.stack([one, one]), one + 1, one.to(torch.float64)):
+    for other in (one, one[0], one.clone(), one.unsqueeze(0), stack([one, one]), one + 1, one.to(torch.float64)):
         assert (other.n, other.tags, other.meta, other.anything) == (3, ["a", "b"], {"k": 1}, {"a": 1})
         assert type(other.n) is int
-    assert Sample(image=torch.zeros(1), label=NonTensorData("x")).label == "x"  # type: ignore[arg-type]
+    assert LOOSE.Sample(image=torch.zeros(1), label=NonTensorData("x")).label == "x"
 
 
 def test_a_dict_is_not_taken_for_a_nested_class() -> None:
@@ -186,21 +191,21 @@ def test_a_dict_is_not_taken_for_a_nested_class() -> None:
         TypeError,
         "field 'inner' of Outer is declared Shaped[Particles, \"*batch\"]; it got a dict, "
         "and Particles.from_dict would make it a Particles",
-        lambda: Outer(inner={"pos": torch.zeros(3)}),  # type: ignore[arg-type]
+        lambda: LOOSE.Outer(inner={"pos": torch.zeros(3)}),
     )
-    assert Outer(inner=particles(2), extra={"k": torch.zeros(2)}).extra["k"].shape == (2,)  # type: ignore[arg-type, index]
+    assert LOOSE.Outer(inner=particles(2), extra={"k": torch.zeros(2)}).extra["k"].shape == (2,)
 
 
 def test_a_container_of_another_class_is_refused() -> None:
     refused(
         TypeError,
         "field 'inner' of Outer is declared Shaped[Particles, \"*batch\"]; it got a Sample",
-        lambda: Outer(inner=Sample(image=torch.zeros(2))),  # type: ignore[arg-type]
+        lambda: LOOSE.Outer(inner=Sample(image=torch.zeros(2))),
     )
     refused(
         TypeError,
         "field 'inner' of Outer is declared Shaped[Particles, \"*batch\"]; it got a TensorDict",
-        lambda: Outer(inner=TensorDict()),  # type: ignore[arg-type]
+        lambda: LOOSE.Outer(inner=TensorDict()),
     )
 
 
@@ -228,7 +233,7 @@ def test_dim_names_are_one_a_batch_dim() -> None:
     refused(
         ValueError,
         "names: 2 names for 1 batch dim; give one a dim, or None",
-        lambda: Sample(image=torch.zeros(4), batch_size=4, names=["time", "x"]),
+        lambda: LOOSE.Sample(image=torch.zeros(4), batch_size=4, names=["time", "x"]),
     )
 
 
@@ -275,4 +280,4 @@ def test_nested_jagged_tensors_need_only_the_first_dim() -> None:
 
     assert Sample(image=jagged, batch_size=2).image.is_nested
     with pytest.raises(errors.ShapeError):
-        Sample(image=jagged, batch_size=3)
+        LOOSE.Sample(image=jagged, batch_size=3)

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tensorclass import TensorClass, TensorDict
+from tensorclass import TensorClass, TensorDict, stack
 
 
 class Particles(TensorClass):
@@ -29,11 +29,12 @@ class Robot(TensorClass):
     extra: TensorDict | None = None
 
 
-def particles(batch: int = 4, n: int = 5) -> Particles:
+# Any, here and below: most of these programs are wrong on purpose.
+def particles(batch: int = 4, n: int = 5) -> Any:
     return Particles(pos=torch.zeros(batch, n, 3), mass=torch.ones(batch, n))
 
 
-def robot() -> Robot:
+def robot() -> Any:
     return Robot(body=particles(), speed=torch.zeros(4), batch_size=4)
 
 
@@ -195,7 +196,7 @@ def test_an_unset_field_is_none_to_read_and_not_there_to_list() -> None:
 
 
 def test_replace_keeps_everything_else() -> None:
-    one = Particles(pos=torch.zeros(4, 5, 3), mass=torch.ones(4, 5), names=["time"])
+    one: Any = Particles(pos=torch.zeros(4, 5, 3), mass=torch.ones(4, 5), names=["time"])
 
     other = one.replace(note="new")
 
@@ -231,12 +232,13 @@ def test_a_field_without_batch_may_keep_the_shape_that_an_op_gave_it() -> None:
     class Rows(TensorClass):
         x: Float[Tensor, "rows 3"]
 
-    stacked = torch.stack([Rows(x=torch.zeros(5, 3))] * 2)
+    stacked = stack([Rows(x=torch.zeros(5, 3))] * 2)
+    wrong: Any = torch.zeros(2, 5, 4)
 
     stacked.x = stacked.x + 1
     assert stacked.x.shape == (2, 5, 3)
     with pytest.raises(RuntimeError):
-        stacked.x = torch.zeros(2, 5, 4)
+        stacked.x = wrong
 
 
 def test_the_batch_size_must_stay_that_of_the_annotated_fields() -> None:
@@ -255,7 +257,7 @@ def test_a_plain_class_may_change_its_batch_size() -> None:
     class Sample(TensorClass):
         image: Tensor
 
-    sample = Sample(image=torch.zeros(4, 2))
+    sample: Any = Sample(image=torch.zeros(4, 2))
     sample.batch_size = [4, 2]
     assert sample[0, 0].image.shape == ()
     with pytest.raises(RuntimeError):
@@ -291,19 +293,21 @@ def test_a_property_setter_is_used_and_its_own_error_is_seen() -> None:
         x: Tensor
 
         @property
-        def double(self) -> Tensor:
+        def twice(self) -> Tensor:
             return self.x * 2
 
-        @double.setter
-        def double(self, value: Tensor) -> None:
+        @twice.setter
+        def twice(self, value: Tensor) -> None:
             self.x = value / 2
 
         @property
         def broken(self) -> Tensor:
-            return self.y  # type: ignore[attr-defined, no-any-return]
+            me: Any = self
+            value: Tensor = me.y
+            return value
 
-    one = Scaled(x=torch.ones(2))
-    one.double = torch.full((2,), 8.0)
+    one: Any = Scaled(x=torch.ones(2))
+    one.twice = torch.full((2,), 8.0)
     assert one.x.tolist() == [4.0, 4.0]
     with pytest.raises(AttributeError) as error:
         one.broken  # noqa: B018
@@ -312,7 +316,7 @@ def test_a_property_setter_is_used_and_its_own_error_is_seen() -> None:
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
 def test_copies_keep_class_batch_size_names_and_fields(way: Any) -> None:
-    one = Robot(body=particles(), speed=torch.zeros(4), batch_size=4, names=["time"])
+    one: Any = Robot(body=particles(), speed=torch.zeros(4), batch_size=4, names=["time"])
 
     other = way(one)
 
@@ -346,6 +350,7 @@ def test_equality_is_elementwise_and_there_is_no_hash() -> None:
 def test_dicts_and_tensordicts_bring_nested_classes_back() -> None:
     one = robot()
 
+    back: Any
     for back in (Robot.from_dict(one.to_dict(), batch_size=4), Robot.from_tensordict(one.to_tensordict())):
         assert type(back) is Robot and type(back.body) is Particles
         assert back.body.mass is one.body.mass
