@@ -1,0 +1,208 @@
+"""TensorDictParams: a container whose entries are the parameters and buffers of a module."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from typing_extensions import Self
+
+from ._tensordict import TensorDict
+from ._tree import pytree
+from ._tree.node import Names, Node, is_tree
+
+TRAINED = (torch.float16, torch.float32, torch.float64)
+
+
+class TensorDictParams(TensorDict, nn.Module):
+    """A TensorDict that is a module too: its entries are parameters and buffers of whatever module holds it.
+
+    >>> params = TensorDictParams(TensorDict(weight=torch.zeros(2), steps=torch.tensor(0)))
+    >>> [name for name, _ in params.named_parameters()], [name for name, _ in params.named_buffers()]
+    (['weight'], ['steps'])
+
+    Tensors of float16, float32 and float64 become parameters, others buffers; with no_convert=True only what is a
+    parameter already is one. The given container is not copied: its leaves are converted in place. Write through
+    this object, or parameters() does not see it. `to`, `float` and their kin work in place, as on a module; other
+    operations give plain TensorDicts.
+    """
+
+    def __init__(
+        self,
+        parameters: Node | Mapping[Any, Any] | None = None,
+        *,
+        no_convert: bool = False,
+        lock: bool = False,
+        **entries: Any,
+    ) -> None:
+        nn.Module.__init__(self)
+        source = parameters if is_tree(parameters) else TensorDict(parameters, **entries)
+        TensorDict.__init__(self, None, source._batch, source._device, source._names)
+        self._fields = source._fields  # Shared: what is later put into the source is seen here.
+        self.no_convert = no_convert
+        self._register()
+        if lock:
+            type(self).lock_(self)
+
+    # ---- the entries as parameters and buffers ----------------------------------------------------------------------
+
+    def _register(self) -> None:
+        buffers = dict(self._buffers)
+        self._parameters.clear()
+        self._buffers.clear()
+        for at, node, name, leaf in _leaves(self):
+            key = ".".join(at)
+            if buffers.get(key) is not leaf:  # What has been a buffer stays one.
+                leaf = node._fields[name] = self._converted(leaf)
+            store: dict[str, Any] = self._parameters if isinstance(leaf, nn.Parameter) else self._buffers
+            store[key] = leaf
+
+    def _converted(self, leaf: Tensor) -> Tensor:
+        if isinstance(leaf, (nn.Parameter, nn.Buffer)):
+            return leaf
+        if self.no_convert or leaf.dtype not in TRAINED:
+            return leaf.detach() if leaf.requires_grad and leaf.grad_fn is None else leaf
+        return nn.Parameter(leaf.detach() if leaf.grad_fn is not None else leaf)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        nn.Module._apply(self, fn, recurse)  # type: ignore[no-untyped-call]
+        self._follow()
+        return self
+
+    def _follow(self) -> None:
+        """Parameters or buffers were replaced, as to() does: so are the entries."""
+        devices = set()
+        for at, node, name, _ in _leaves(self):
+            key = ".".join(at)
+            leaf = self._parameters[key] if key in self._parameters else self._buffers[key]
+            node._fields[name] = leaf
+            devices.add(leaf.device)  # type: ignore[union-attr]  # A leaf is never None.
+        if self._device is not None and len(devices) == 1:
+            self._device = devices.pop()
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: Any, unexpected: Any, messages: Any
+    ) -> None:
+        known = {**self._parameters, **self._buffers}
+        for key, leaf in known.items():
+            given = state_dict.get(prefix + key)
+            if given is None:
+                missing.append(prefix + key)
+            elif given.shape != leaf.shape:  # type: ignore[union-attr]
+                messages.append(
+                    f"size mismatch for {prefix + key}: {list(given.shape)} in the checkpoint, {list(leaf.shape)} here"  # type: ignore[union-attr]
+                )
+            else:
+                with torch.no_grad():
+                    leaf.copy_(given)  # type: ignore[union-attr]
+        unexpected += [key for key in state_dict if key.startswith(prefix) and key[len(prefix) :] not in known]
+
+    # ---- writes -----------------------------------------------------------------------------------------------------
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Put an entry under a key, or write rows."""
+        if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
+            self.set(index, value)
+        else:
+            with torch.no_grad():
+                super().__setitem__(index, value)
+
+    def _put(self, name: str, value: Any) -> None:
+        super()._put(name, value)
+        self._register()
+
+    def _set(self, names: tuple[str, ...], value: Any, whole: tuple[str, ...]) -> None:
+        super()._set(names, value, whole)
+        self._register()
+
+    def update(self, *args: Any, **kwargs: Any) -> Self:
+        """Put the entries of another container into this one."""
+        super().update(*args, **kwargs)
+        self._register()
+        return self
+
+    def _drop(self, name: str) -> None:
+        super()._drop(name)
+        self._register()
+
+    def _remove(self, names: tuple[str, ...]) -> None:
+        super()._remove(names)
+        self._register()
+
+    # ---- where both parents have a method ---------------------------------------------------------------------------
+
+    to = nn.Module.to  # type: ignore[assignment]  # In place, as a module does it.
+    cpu = nn.Module.cpu
+    cuda = nn.Module.cuda  # type: ignore[assignment]
+    float = nn.Module.float
+    double = nn.Module.double
+    half = nn.Module.half
+    bfloat16 = nn.Module.bfloat16
+    type = nn.Module.type  # type: ignore[assignment]
+    requires_grad_ = nn.Module.requires_grad_
+    state_dict = nn.Module.state_dict  # type: ignore[assignment]  # Flat names, as in any checkpoint.
+    load_state_dict = nn.Module.load_state_dict  # type: ignore[assignment]
+
+    def zero_grad(self, set_to_none: bool = True) -> Any:
+        """Forget the gradients."""
+        nn.Module.zero_grad(self, set_to_none)
+        return self
+
+    def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Any:
+        new: TensorDict = TensorDict(None, batch, self._device)
+        new._fields, new._names = fields, names
+        return new
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        new = _made(_copied(self, memo), self.no_convert, bool(self._locked))
+        new.training = self.training
+        memo[id(self)] = new
+        return new
+
+    def __reduce__(self) -> Any:
+        return _made, (self._rebuild(self._fields, self._batch, self._names), self.no_convert, bool(self._locked))
+
+    def __hash__(self) -> int:  # type: ignore[override]  # Containers have none.
+        return id(self)  # A module is a key in sets of modules.
+
+
+def _leaves(node: Node, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Node, str, Tensor]]:
+    for name, value in list(node._fields.items()):
+        if isinstance(value, Tensor):
+            yield (*at, name), node, name, value
+        elif is_tree(value):
+            yield from _leaves(value, (*at, name))
+
+
+def _copied(node: Any, memo: dict[int, Any]) -> Any:
+    fields = {
+        name: _copied(value, memo) if is_tree(value) else copy.deepcopy(value, memo)
+        for name, value in node._fields.items()
+    }
+    return node._rebuild(fields, node._batch, node._names)
+
+
+def of_module(tree: TensorDict) -> TensorDictParams:
+    """The parameters of a module, whose buffers stay buffers."""
+    params = TensorDictParams(tree, no_convert=True)
+    params.no_convert = False
+    return params
+
+
+def _made(tree: Any, no_convert: bool, lock: bool) -> TensorDictParams:
+    params = of_module(tree)  # What is no parameter by now was not one before.
+    params.no_convert = no_convert
+    return params.lock_() if lock else params
+
+
+def _as_plain(node: TensorDictParams) -> tuple[list[Any], Any]:
+    leaves, context = pytree.flatten(node)
+    return leaves, (TensorDict, *context[1:])
+
+
+torch.utils._pytree.register_pytree_node(
+    TensorDictParams, _as_plain, pytree.unflatten, serialized_type_name="tensorclass.TensorDictParams"
+)

@@ -1,0 +1,100 @@
+"""Call a module with plain tensors: arguments in, a container built, results out."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
+
+from .._rules import errors
+from .._rules.flow import written
+from .._rules.keys import Key
+from .._tensordict import TensorDict
+from .._tree.node import Node
+from ._keys import argument_name, keys_of
+
+F = TypeVar("F", bound=Callable[..., Any])
+MISSING: Any = object()
+ENABLED = os.environ.get("DISPATCH_TDNN_MODULES", "1").lower() not in ("0", "false", "no", "off")
+
+
+@overload
+def dispatch(forward: F, /) -> F: ...
+@overload
+def dispatch(
+    separator: str = "_",
+    source: str | Sequence[Key] = "in_keys",
+    dest: str | Sequence[Key] = "out_keys",
+    auto_batch_size: bool = True,
+) -> Callable[[F], F]: ...
+def dispatch(
+    separator: Any = "_",
+    source: str | Sequence[Key] = "in_keys",
+    dest: str | Sequence[Key] = "out_keys",
+    auto_batch_size: bool = True,
+) -> Any:
+    """Let the forward of a module take tensors: by position, or by a keyword named after the key.
+
+    >>> from tensorclass.nn import TensorDictModuleBase
+    >>> class Double(TensorDictModuleBase):
+    ...     in_keys, out_keys = [("robot", "joints")], ["doubled"]
+    ...     @dispatch
+    ...     def forward(self, tensordict):
+    ...         return tensordict.set("doubled", 2 * tensordict["robot", "joints"])
+    >>> Double()(robot_joints=torch.ones(2))
+    tensor([2., 2.])
+
+    separator: joins the parts of a nested key in a keyword. source, dest: the keys, or the attributes that hold them.
+    auto_batch_size: whether the container has the leading dims that all arguments share as batch size, or none.
+    """
+    if callable(separator):
+        return _dispatching(separator, "_", source, dest, auto_batch_size)
+    return lambda forward: _dispatching(forward, separator, source, dest, auto_batch_size)
+
+
+def _dispatching(
+    forward: Callable[..., Any], separator: str, source: str | Sequence[Key], dest: str | Sequence[Key], auto: bool
+) -> Callable[..., Any]:
+    if not ENABLED:
+        return forward
+    first = next(iter(list(inspect.signature(forward).parameters)[1:]), "tensordict")
+
+    @functools.wraps(forward)
+    def call(self: Any, tensordict: Any = MISSING, /, *args: Any, **kwargs: Any) -> Any:
+        if isinstance(tensordict, Node):
+            return forward(self, tensordict, *args, **kwargs)
+        if first in kwargs:
+            return forward(self, **kwargs)
+        args = () if tensordict is MISSING else (tensordict, *args)
+        reads = getattr(self, source) if isinstance(source, str) else keys_of("source", source)
+        tensordict, args, kwargs = _packed(reads, args, kwargs, separator)
+        if auto:
+            tensordict.auto_batch_size_()
+        out = forward(self, tensordict, *args, **kwargs)
+        writes = getattr(self, dest) if isinstance(dest, str) else keys_of("dest", dest)
+        values = tuple([out[key] for key in written(writes)])
+        return values[0] if len(values) == 1 else values
+
+    del call.__wrapped__  # torch.export binds arguments to the signature: it must be the one that takes tensors.
+    return call
+
+
+def _packed(
+    keys: Sequence[Key], args: tuple[Any, ...], kwargs: dict[str, Any], separator: str
+) -> tuple[TensorDict, tuple[Any, ...], dict[str, Any]]:
+    """The arguments that are inputs in a container, and the rest of them."""
+    tensordict: TensorDict = TensorDict()
+    rest = dict(kwargs)
+    place = 0
+    for key in dict.fromkeys(keys):
+        name = argument_name(key, separator)
+        if place < len(args):
+            if name in rest:
+                raise errors.StructureError("Duplicated argument in args and kwargs.")
+            tensordict[key] = args[place]
+            place += 1
+        elif name in rest:
+            tensordict[key] = rest.pop(name)
+    return tensordict, args[place:], rest

@@ -1,0 +1,170 @@
+"""TensorDictModule: a callable that reads and writes the entries of a container."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from torch import Tensor, nn
+
+from .._container import Container
+from .._rules import errors
+from .._rules.keys import Key
+from .._tensordict import TensorDict
+from ._base import TensorDictModuleBase, leave_out
+from ._dispatch import dispatch
+from ._flags import FLAGS
+from ._graph import name_of
+from ._keys import arguments_of, keys_of
+from ._outputs import values_for
+from ._skip import skips
+
+Inplace = bool | Literal["empty"]
+
+
+class TensorDictModule(TensorDictModuleBase):
+    """A module, or any callable, with the keys that it reads and writes.
+
+    >>> layer = TensorDictModule(torch.nn.Linear(3, 4), in_keys=["pos"], out_keys=["hidden"])
+    >>> layer(TensorDict({"pos": torch.zeros(5, 3)}, batch_size=[5]))["hidden"].shape
+    torch.Size([5, 4])
+    >>> layer(pos=torch.zeros(5, 3)).shape
+    torch.Size([5, 4])
+
+    in_keys: positional arguments, or a dict from argument name to key (from key to argument name with
+    out_to_in_map=False). out_keys: a key for each output, "_" to drop it. inplace: True writes into the input, False
+    into a new TensorDict without batch size, "empty" into one with the batch size and device of the input. strict: an
+    input that is not there is an error before the call; it is None otherwise. method: which method to call.
+    """
+
+    _selects_itself = True
+
+    def __init__(
+        self,
+        module: Callable[..., Any],
+        in_keys: Key | Sequence[Key] | Mapping[Any, Any],
+        out_keys: Key | Sequence[Key],
+        *,
+        out_to_in_map: bool | None = None,
+        inplace: Inplace = True,
+        method: str | None = None,
+        method_kwargs: Mapping[str, Any] | None = None,
+        strict: bool = False,
+        get_kwargs: Mapping[str, Any] | None = None,
+    ) -> None:
+        super().__init__()
+        if isinstance(module, type) or not callable(module):
+            made = f"; did you mean {module.__name__}(...)?" if isinstance(module, type) else ""
+            raise errors.OptionError(f"module: {module!r} will not do; give a module, or a function, to call{made}")
+        if inplace not in (True, False, "empty"):
+            raise errors.OptionError(errors.no_inplace(inplace))
+        self._in_keys, self._names = arguments_of(in_keys, out_to_in_map)
+        self._out_keys = keys_of("out_keys", out_keys)
+        self._inplace = inplace
+        self._method, self._method_kwargs = method, dict(method_kwargs or {})
+        self._strict = strict
+        self._get_kwargs = dict(get_kwargs or {})
+        plain_keys = self._names is None and all(isinstance(key, str) for key in self._in_keys)
+        self._is_plain = plain_keys and not strict and not get_kwargs and method is None
+        self.module = module
+
+    def _keys_changed(self) -> None:
+        self._is_plain = False
+
+    @property
+    def inplace(self) -> Inplace:
+        """Where the outputs go."""
+        return self._inplace
+
+    @dispatch(auto_batch_size=False)
+    def forward(
+        self, tensordict: Container, *args: Any, tensordict_out: Container | None = None, **kwargs: Any
+    ) -> Container:
+        """Read, call, write."""
+        if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
+            return tensordict
+        modules = self._modules  # nn.Module.__getattr__ would take a microsecond to find the module.
+        call: Any = modules["module"] if "module" in modules else self.__dict__["module"]
+        try:
+            if self._is_plain and tensordict.__class__ is TensorDict and not kwargs and not args:
+                get = tensordict._fields.get
+                result = call(*[get(key) for key in self._in_keys])  # type: ignore[union-attr,arg-type]  # All strings.
+            else:
+                result = self._called(call, tensordict, args, kwargs)
+            out: Any = (
+                tensordict
+                if tensordict_out is None and self._inplace is True
+                else self._target(tensordict, tensordict_out)
+            )
+            keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
+            if len(keys) == 1 and self._selected is None and isinstance(result, Tensor) and keys[0] != "_":
+                out[keys[0]] = result
+            else:
+                self._write(values_for(result, keys), keys, out)
+            return out  # type: ignore[no-any-return]  # A container.
+        except Exception as error:
+            again, cause = self._explained(error, tensordict)
+            raise again from cause
+
+    def _called(self, call: Any, tensordict: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if args:
+            raise errors.KindError(
+                f"the in_keys are {self.in_keys}; {errors.count(len(args), 'argument')} more than that"
+            )
+        inputs = self._read(tensordict)
+        if self._method is not None:
+            call = getattr(call, self._method)
+            kwargs = {**self._method_kwargs, **kwargs}
+        if self._names is None:
+            return call(*inputs, **kwargs)
+        return call(**dict(zip(self._names, inputs)), **kwargs)
+
+    def _target(self, tensordict: Any, out: Any) -> Any:
+        if out is not None:
+            return out
+        return TensorDict() if self._inplace is False else empty(tensordict)
+
+    def _read(self, tensordict: Any) -> list[Any]:
+        keys: list[Key] = self._in_keys  # type: ignore[assignment]  # Set in __init__.
+        if self._strict:
+            return [tensordict[key] for key in keys]
+        get = type(tensordict).get
+        return [get(tensordict, key, **self._get_kwargs) for key in keys]
+
+    def _write(self, values: Sequence[Any], keys: list[Key], out: Any) -> None:
+        selected = self._selected
+        for key, value in zip(keys, values):
+            if key != "_" and (selected is None or key in selected):
+                out[key] = value
+        if selected is not None:
+            leave_out(out, [key for key in keys if key not in selected])
+
+    def _explained(self, error: Exception, tensordict: Any) -> tuple[Exception, Exception]:
+        """The error, or one that names the inputs that are not there; and the module it comes from, as its cause."""
+        cause = RuntimeError(errors.failed_with(name_of(self.module), self.in_keys, self.out_keys_source))
+        missing = [] if self._strict else [key for key in dict.fromkeys(self.in_keys) if self._is_none(tensordict, key)]
+        if not missing:
+            cause.__cause__ = error.__cause__
+            return error, cause
+        cause.__cause__ = error
+        return KeyError(errors.inputs_missing(missing, list(type(tensordict).keys(tensordict, True)))), cause
+
+    def _is_none(self, tensordict: Any, key: Key) -> bool:
+        try:
+            return type(tensordict).get(tensordict, key) is None
+        except LookupError:
+            return False
+
+
+def empty(tensordict: Any) -> Any:
+    """A container like another, without its entries."""
+    if isinstance(tensordict, TensorDict):
+        return tensordict.empty()
+    return tensordict._rebuild({}, tensordict._batch, tensordict._names)
+
+
+def is_module(value: object) -> bool:
+    """Whether something has keys of its own: a module by key, or one that looks like it."""
+    return isinstance(value, TensorDictModuleBase) or (
+        isinstance(value, nn.Module) and hasattr(value, "in_keys") and hasattr(value, "out_keys")
+    )
