@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import envs as envs
     from . import nn as nn
     from ._data import MetaData as MetaData
     from ._data import NonTensorData as NonTensorData
@@ -13,6 +12,9 @@ if TYPE_CHECKING:
     from ._data import is_non_tensor as is_non_tensor
     from ._decorator import tensorclass as tensorclass
     from ._keys import NestedKey as NestedKey
+    from ._lazystack import LazyStackedTensorDict as LazyStackedTensorDict
+    from ._lazystack import lazy_stack as lazy_stack
+    from ._params import TensorDictParams as TensorDictParams
     from ._settings import set_list_to_stack as set_list_to_stack
     from ._tensorclass import TensorClass as TensorClass
     from ._tensorclass import field as field
@@ -38,6 +40,8 @@ else:
     _HOME = {
         "_data": ("MetaData", "NonTensorData", "NonTensorStack", "is_non_tensor"),
         "_keys": ("NestedKey",),
+        "_lazystack": ("LazyStackedTensorDict", "lazy_stack"),
+        "_params": ("TensorDictParams",),
         "_settings": ("set_list_to_stack",),
         "_decorator": ("tensorclass",),
         "_tensorclass": ("TensorClass", "field"),
@@ -54,7 +58,7 @@ else:
     def __getattr__(name):
         if name in _MODULES:
             value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-        elif name in ("nn", "envs", "errors"):
+        elif name in ("nn", "errors"):
             value = importlib.import_module(f".{name}" if name != "errors" else "._rules.errors", __name__)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
@@ -12,11 +12,16 @@ from typing_extensions import Self
 from ._rules import errors
 from ._rules.keys import unravel
 from ._tree import walk
+from ._tree.assign import write
 from ._tree.contract import as_size, full_device
 from ._tree.join import right
 from ._tree.node import Node, is_tree
 
-_bool, _int, _float = bool, int, float  # The class below has methods with these names.
+# The class below has methods with these names.
+N = TypeVar("N", bound=Node)
+_bool: TypeAlias = bool
+_int: TypeAlias = int
+_float: TypeAlias = float
 
 
 class CastMethods(Node):
@@ -190,7 +195,7 @@ class CastMethods(Node):
         """The gradients; entries without one are left out."""
         fields: dict[str, Any] = {}
         for key, value in self._fields.items():
-            new = value.grad if isinstance(value, Tensor) or is_tree(value) else value
+            new = value.grad if isinstance(value, (Tensor, CastMethods)) else value
             if new is not None or not isinstance(value, Tensor):
                 fields[key] = new
         return self._bare(fields, self._batch, self._names)  # type: ignore[return-value]
@@ -272,7 +277,7 @@ class CastMethods(Node):
 
     def masked_fill_(self, mask: Tensor, value: Any) -> Self:
         """A number in the rows where a batch-shaped mask is true, in place."""
-        type(self).__setitem__(self, mask, value)  # type: ignore[attr-defined]
+        write(self, mask, value)
         return self
 
     def clamp(self, min: Any = None, max: Any = None) -> Self:
@@ -350,11 +355,11 @@ def _moved(
     return out
 
 
-def _cast(node: Any, dtype: torch.dtype) -> Any:
+def _cast(node: N, dtype: torch.dtype) -> N:
     return walk.each(node, lambda leaf: leaf.to(dtype))
 
 
-def _cloned(node: Any, options: dict[str, Any]) -> Any:
+def _cloned(node: N, options: dict[str, Any]) -> N:
     return node._like(
         {
             key: value.clone(**options)
@@ -367,20 +372,20 @@ def _cloned(node: Any, options: dict[str, Any]) -> Any:
     )
 
 
-def copied(node: Any) -> Any:
+def copied(node: N) -> N:
     """New nodes, shared leaves."""
     return node._like({key: copied(value) if is_tree(value) else value for key, value in node._fields.items()})
 
 
 def _applied(
-    node: Any,
+    node: N,
     call: Callable[..., Any],
     others: tuple[Any, ...],
     batch_size: Any,
     inplace: bool,
     default: Any,
     at: tuple[str, ...],
-) -> Any:
+) -> N:
     fields: dict[str, Any] = {}
     for key, value in node._fields.items():
         here = (*at, key)
@@ -396,16 +401,16 @@ def _applied(
             continue
         new = call(here, value, *against)
         if inplace and new is not None:
-            value.copy_(new)
+            value.copy_(new)  # type: ignore[union-attr]  # A tensor here.
         if new is not None:
             fields[key] = value if inplace else new
     if inplace:
         return node
     if batch_size is None:
-        out = node._bare(fields, node._batch, node._names)
+        out: N = node._bare(fields, node._batch, node._names)  # type: ignore[assignment]  # See Node._bare.
         _check_applied(out, node._batch)
         return out
-    return node._bare(fields, as_size(batch_size))
+    return node._bare(fields, as_size(batch_size))  # type: ignore[return-value]
 
 
 def _check_applied(node: Any, batch: Any) -> None:
@@ -428,7 +433,7 @@ def _other(other: Any, key: str, here: tuple[str, ...], default: Any) -> Any:
     return other._fields[key]
 
 
-def _ternary(op: str, call: Callable[..., Tensor], node: Any, one: Any, two: Any) -> Any:
+def _ternary(op: str, call: Callable[..., Tensor], node: N, one: Any, two: Any) -> N:
     mine = walk.gather(node, [])
     rows = [walk.match(op, node, x, []) if isinstance(x, Node) else _spread(x, mine, node) for x in (one, two)]
     return walk.refill(node, iter([call(a, b, c) for a, b, c in zip(mine, *rows)]))

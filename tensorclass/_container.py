@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy as _copy
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 import torch
 from torch import Size, Tensor
 from typing_extensions import Self
 
 from ._casts import CastMethods
+from ._create import CreateMethods
 from ._functions import call_torch
 from ._keys import KeyMethods, NestedKey
 from ._methods.folds import FoldMethods
@@ -26,6 +27,9 @@ from ._tree.contract import as_size, check_node, check_tensor
 from ._tree.node import Names, Node, is_tree, kind
 
 
+N = TypeVar("N", bound=Node)
+
+
 class Extremes(NamedTuple):
     """What min and max give for a dim."""
 
@@ -33,7 +37,7 @@ class Extremes(NamedTuple):
     indices: Any
 
 
-class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMethods):
+class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMethods, CreateMethods):
     """Entries that share leading dims: the base of TensorDict, TensorClass and lazy stacks."""
 
     __slots__ = ()
@@ -187,6 +191,9 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         else:
             assign.write(self, index, value)
 
+    def _rows_at(self, index: Any) -> Any:
+        return type(self).__getitem__(self, index)
+
     def _read_items(self, items: index.Items, at: Any) -> Any:
         return index.read_items(self, items, at)
 
@@ -227,7 +234,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
     def masked_select(self, mask: Tensor) -> Self:
         """The rows where a batch-shaped mask is true."""
-        return type(self).__getitem__(self, mask)  # type: ignore[no-any-return]  # A mask selects rows.
+        return type(self).__getitem__(self, mask)
 
     def tensor_split(self, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Cut a batch dim at places, or into so many pieces that differ by 1 at most."""
@@ -438,7 +445,7 @@ def extremes(op: str, node: Any, dim: int | None, keepdim: bool) -> Any:
     )
 
 
-def join_where(condition: Any, one: Any, other: Any) -> Any:
+def join_where(condition: Any, one: N, other: Any) -> N:
     """torch.where with a container on the left."""
     condition = torch.as_tensor(condition)
     batch = tuple(one._batch)

@@ -151,7 +151,7 @@ class Declared(Container):
         """The same instance with some fields replaced: class, batch size, device, names and the rest stay.
 
         >>> class Sample(TensorClass):
-        ...     x: Tensor
+        ...     x: torch.Tensor
         ...     label: str = "none"
         >>> Sample(x=torch.zeros(3), batch_size=3).replace(label="cat").label
         'cat'
@@ -174,7 +174,7 @@ class Declared(Container):
         """An instance from a dict: nested dicts become nested classes, fields that are not there take their default.
 
         >>> class Sample(TensorClass):
-        ...     image: Tensor
+        ...     image: torch.Tensor
         >>> Sample.from_dict({"image": torch.zeros(4, 2)}, batch_size=[4]).batch_size
         torch.Size([4])
 

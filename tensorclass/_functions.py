@@ -13,7 +13,7 @@ from ._rules import errors
 from ._tree import walk
 from ._tree.node import Node
 
-LIKE = {
+LIKE: dict[str, Callable[..., Tensor]] = {
     "zeros_like": torch.zeros_like, "ones_like": torch.ones_like, "empty_like": torch.empty_like,
     "rand_like": torch.rand_like, "randn_like": torch.randn_like, "full_like": torch.full_like,
     "randint_like": torch.randint_like,
@@ -28,7 +28,8 @@ def call_torch(func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What torch's function does to containers, or NotImplemented."""
     handler = HANDLERS.get(func)
     if handler is None:
-        return NotImplemented
+        with torch._C.DisableTorchFunctionSubclass():  # torch's own words, or an operator that takes any pytree.
+            return func(*args, **kwargs)
     return handler(*args, **kwargs)
 
 
@@ -48,13 +49,13 @@ def cat(tensors: Any, dim: int = 0, *, out: Any = None) -> Any:
 
 def listed(op: str, items: Any) -> list[Any]:
     """The items of a join: containers all."""
-    items = list(items)
-    if not items:
+    found: list[Any] = list(items)
+    if not found:
         raise errors.ShapeError(f"{op}: no containers were given; at least one would do")
-    for number, item in enumerate(items):
+    for number, item in enumerate(found):
         if not isinstance(item, Node):
             raise errors.KindError(f"{op}: item {number} is a {type(item).__name__}, no container")
-    return items
+    return found
 
 
 def lead(items: list[Any]) -> Any:

@@ -12,6 +12,7 @@ from ._rules import errors
 from ._rules.errors import Key
 from ._rules.keys import path, under, unravel
 from ._tree import walk
+from ._tree.index import read
 from ._tree.node import Node, entry, is_tree, kind
 from ._views import ItemsView, KeysView, ValuesView
 
@@ -102,11 +103,11 @@ class KeyMethods(Node):
 
     @overload
     def keys(
-        self, include_nested: Literal[False] = False, leaves_only: bool = False, **order: bool
+        self, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
     ) -> KeysView[str]: ...
     @overload
     def keys(
-        self, include_nested: bool, leaves_only: bool = False, **order: bool
+        self, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
     ) -> KeysView[str | tuple[str, ...]]: ...
     def keys(self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False) -> KeysView[Any]:
         """The keys, in order of insertion; with include_nested also those below, as tuples."""
@@ -114,11 +115,11 @@ class KeyMethods(Node):
 
     @overload
     def items(
-        self, include_nested: Literal[False] = False, leaves_only: bool = False, **order: bool
+        self, include_nested: Literal[False] = False, leaves_only: bool = False, *, sort: bool = False
     ) -> ItemsView[str, Any]: ...
     @overload
     def items(
-        self, include_nested: bool, leaves_only: bool = False, **order: bool
+        self, include_nested: bool, leaves_only: bool = False, *, sort: bool = False
     ) -> ItemsView[str | tuple[str, ...], Any]: ...
     def items(
         self, include_nested: bool = False, leaves_only: bool = False, *, sort: bool = False
@@ -296,8 +297,10 @@ class KeyMethods(Node):
                 jobs.append(_merger(self, name, node))
                 continue
             ready = self._validate(here if at else name, value)
-            if clone and isinstance(ready, (Tensor, Node)):
-                ready = type(ready).clone(ready)  # type: ignore[union-attr]
+            if clone and isinstance(ready, Tensor):
+                ready = ready.clone()
+            elif clone and isinstance(ready, Node):
+                ready = type(ready).clone(ready)  # type: ignore[attr-defined]  # Every container has it.
             jobs.append(_setter(self, name, ready))
 
     def update_(self, source: Mapping[Any, Any] | Node, *, non_blocking: bool = False) -> Self:
@@ -309,7 +312,7 @@ class KeyMethods(Node):
 
     def update_at_(self, source: Mapping[Any, Any] | Node, index: Any) -> Self:
         """Copy the entries of another container into some rows of this one, in place."""
-        rows = type(self).__getitem__(self, index)  # type: ignore[attr-defined]
+        rows = read(self, index)
         for names, value in _flat(source):
             if names not in rows:
                 raise self._missing(unravel(names))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import torch
-from torch import Size, Tensor
+from torch import Size, Tensor, nn
 from typing_extensions import Self
 
 from ._container import Container, checked_names, common_batch
@@ -21,11 +21,11 @@ from ._tree.contract import as_size, as_tensor, check_node, check_tensor, full_d
 from ._tree.index import read
 from ._tree.node import Names, Node, entry, is_tree, kind
 
-K = TypeVar("K")
-V = TypeVar("V")
+if TYPE_CHECKING:
+    from ._swap import Swapped
 
 
-class TensorDict(Container, Generic[K, V]):
+class TensorDict(Container):
     """A dict of tensors, of nested dicts of them and of plain data, which is indexed and moved like one tensor.
 
     >>> td = TensorDict({"image": torch.zeros(32, 3, 8), "text": {"mask": torch.ones(32, 7)}}, batch_size=[32])
@@ -54,7 +54,7 @@ class TensorDict(Container, Generic[K, V]):
             self._batch = source._batch
             self._names = source._names
         else:
-            self._batch = batch_size if batch_size.__class__ is Size else as_size(batch_size)  # type: ignore[assignment]
+            self._batch = batch_size if batch_size.__class__ is Size else as_size(batch_size)
             self._names = None
         self._device = None if device is None else full_device(device)
         if names is not None:
@@ -70,6 +70,11 @@ class TensorDict(Container, Generic[K, V]):
             self._enter(key, value)
         if lock:
             self.lock_()
+
+    if not TYPE_CHECKING:
+
+        def __class_getitem__(cls, parameters):
+            return cls  # TensorDict in an annotation says no more than TensorDict.
 
     def _enter(self, key: Any, value: Any) -> None:
         if key.__class__ is str:
@@ -106,8 +111,8 @@ class TensorDict(Container, Generic[K, V]):
             raise errors.ShapeError(errors.batch_mismatch(key, tuple(rows._batch), tuple(self._batch), "list"))
         return value
 
-    def _node_of(self, key: Key, source: Mapping[Any, Any]) -> TensorDict[K, V]:
-        node: TensorDict[K, V] = TensorDict(None, self._batch, self._device)
+    def _node_of(self, key: Key, source: Mapping[Any, Any]) -> TensorDict:
+        node: TensorDict = TensorDict(None, self._batch, self._device)
         try:
             for name, value in source.items():
                 node._enter(name, value)
@@ -121,7 +126,7 @@ class TensorDict(Container, Generic[K, V]):
     def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
         new = object.__new__(type(self))
         new._fields = fields
-        new._batch = batch if batch.__class__ is Size else Size(batch)  # type: ignore[assignment]  # Just made one.
+        new._batch = batch if batch.__class__ is Size else Size(batch)
         new._device = self._device
         new._names = names
         new._locked = False
@@ -202,7 +207,7 @@ class TensorDict(Container, Generic[K, V]):
         """The entries as a dict, nested containers as dicts."""
         return as_dict(self, retain_none)
 
-    def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict[K, V]:
+    def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict:
         """A TensorDict with the same entries, all nested containers as TensorDicts; the tensors are shared."""
         return untyped(self)
 
@@ -213,16 +218,102 @@ class TensorDict(Container, Generic[K, V]):
 
     def empty(
         self, recurse: bool = False, *, batch_size: Any = None, device: Any = ..., names: Any = None
-    ) -> TensorDict[K, V]:
+    ) -> TensorDict:
         """A container without entries, with the same batch size, device and names; recurse keeps nested ones."""
         fields = (
-            {key: value.empty(recurse=True) for key, value in self._fields.items() if is_tree(value)} if recurse else {}
+            {
+                key: type(value).empty(value, recurse=True)
+                for key, value in self._fields.items()
+                if isinstance(value, TensorDict)
+            }
+            if recurse
+            else {}
         )
         batch = self._batch if batch_size is None else as_size(batch_size)
         new = self._rebuild(fields, batch, self._names if batch_size is None else None)
         if device is not ...:
             new._device = full_device(device)
         return new
+
+    # ---- the parameters of a module ---------------------------------------------------------------------------------
+
+    @classmethod
+    def from_module(
+        cls,
+        module: nn.Module,
+        as_module: bool = False,
+        lock: bool = False,
+        use_state_dict: bool = False,
+        filter_empty: bool = True,
+    ) -> TensorDict:
+        """The parameters and buffers of a module, the objects themselves, under the names of its submodules.
+
+        >>> list(TensorDict.from_module(torch.nn.Linear(3, 4)).keys())
+        ['weight', 'bias']
+
+        as_module: as TensorDictParams. use_state_dict: what state_dict() gives. filter_empty=False: also submodules
+        without any.
+        """
+        from ._functional import from_module
+
+        return from_module(
+            module, as_module=as_module, lock=lock, use_state_dict=use_state_dict, filter_empty=filter_empty
+        )
+
+    @classmethod
+    def from_modules(
+        cls,
+        *modules: nn.Module,
+        as_module: bool = False,
+        lock: bool = True,
+        use_state_dict: bool = False,
+        lazy_stack: bool = False,
+        expand_identical: bool = False,
+    ) -> TensorDict:
+        """The parameters of modules of one structure, stacked: new parameters with a first batch dim.
+
+        >>> TensorDict.from_modules(torch.nn.Linear(3, 4), torch.nn.Linear(3, 4))["weight"].shape
+        torch.Size([2, 4, 3])
+
+        expand_identical: a parameter that all modules share is expanded, not copied.
+        """
+        from ._functional import from_modules
+
+        return from_modules(
+            modules,
+            as_module=as_module,
+            lock=lock,
+            use_state_dict=use_state_dict,
+            lazy_stack=lazy_stack,
+            expand_identical=expand_identical,
+        )
+
+    @overload
+    def to_module(
+        self,
+        module: nn.Module,
+        *,
+        inplace: None = None,
+        return_swap: Literal[True] = True,
+        swap_dest: None = None,
+        use_state_dict: Literal[False] = False,
+        non_blocking: bool = False,
+    ) -> Swapped: ...
+    @overload
+    def to_module(self, module: nn.Module, **options: Any) -> Any: ...
+    def to_module(self, module: nn.Module, **options: Any) -> Any:
+        """Put the entries into a module; what was there is returned, and put back at the end of a `with` block.
+
+        >>> layer = torch.nn.Linear(3, 4)
+        >>> with TensorDict.from_module(layer).data.clone().zero_().to_module(layer):
+        ...     print(layer(torch.ones(3)))
+        tensor([0., 0., 0., 0.])
+
+        inplace: copy into the tensors of the module. swap_dest: a container for what was there.
+        """
+        from ._functional import to_module
+
+        return to_module(self, module, **options)
 
     def __reduce__(self) -> Any:
         return _restore, (
@@ -281,9 +372,9 @@ def as_dict(node: Node, retain_none: bool = True) -> dict[str, Any]:
     }
 
 
-def untyped(node: Node) -> TensorDict[Any, Any]:
+def untyped(node: Node) -> TensorDict:
     """A tree of TensorDicts with the same tensors."""
-    new: TensorDict[Any, Any] = TensorDict(None, node._batch, node._device, node._names)
+    new: TensorDict = TensorDict(None, node._batch, node._device, node._names)
     for key, value in node._fields.items():
         if value is not None or not node._none_is_unset:
             new._fields[key] = untyped(value) if is_tree(value) else value

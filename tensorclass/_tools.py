@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import torch
@@ -18,6 +18,7 @@ from ._tree import walk
 from ._tree.node import Node, is_tree
 
 C = TypeVar("C", bound=Container)
+N = TypeVar("N", bound=Node)
 T = TypeVar("T")
 
 
@@ -75,7 +76,7 @@ def unravel_key_list(keys: Sequence[NestedKey]) -> list[NestedKey]:
     return [unravel(key) for key in keys]
 
 
-def from_dict(source: Mapping[Any, Any], **options: Any) -> TensorDict[Any, Any]:
+def from_dict(source: Mapping[Any, Any], **options: Any) -> TensorDict:
     """A TensorDict from a dict of tensors and dicts."""
     return TensorDict.from_dict(source, **options)
 
@@ -110,7 +111,7 @@ def pad(container: C, pad_size: Sequence[int], value: float = 0.0) -> C:
     return _padded(container, pairs, sizes, value)
 
 
-def _padded(node: Any, pairs: list[tuple[int, int]], sizes: tuple[int, ...], value: float) -> Any:
+def _padded(node: N, pairs: list[tuple[int, int]], sizes: tuple[int, ...], value: float) -> N:
     rank = len(pairs)
 
     def fill(leaf: Tensor) -> Tensor:
@@ -145,9 +146,11 @@ def assert_close(
     if actual._batch != expected._batch:
         raise AssertionError(f"batch sizes differ: {list(actual._batch)} and {list(expected._batch)}")
     for at, tensor in mine.items():
-        torch.testing.assert_close(
-            tensor, theirs[at], rtol=rtol, atol=atol, msg=lambda text, at=at: f"{errors.name_of(at)}: {text}"
-        )
+        torch.testing.assert_close(tensor, theirs[at], rtol=rtol, atol=atol, msg=_with_key(at))
+
+
+def _with_key(at: tuple[str, ...]) -> Callable[[str], str]:
+    return lambda text: f"{errors.name_of(at)}: {text}"
 
 
 assert_allclose_td = assert_close

@@ -15,7 +15,7 @@ class TypedTensorDict(Declared, TensorDict, metaclass=TensorClassMeta):
     """A TensorDict whose keys are declared, and can be read as attributes.
 
     >>> class Obs(TypedTensorDict):
-    ...     pixels: Tensor
+    ...     pixels: torch.Tensor
     >>> obs = Obs(pixels=torch.zeros(4, 8), batch_size=[4])
     >>> isinstance(obs, TensorDict), obs["pixels"] is obs.pixels
     (True, True)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ._rules.keys import path, unravel
 from ._tree.node import Node, is_tree
-from ._tree.walk import paths
+from ._tree.walk import key_paths, paths
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -42,7 +42,13 @@ class KeysView(View, Generic[K]):
     __slots__ = ()
 
     def __iter__(self) -> Iterator[K]:
-        return iter([key for key, _ in self._pairs()])
+        keys: list[Any] = [unravel(at) for at in key_paths(self._node, self._nested, self._leaves_only)]
+        if self._sort:
+            keys.sort(key=lambda key: key if isinstance(key, tuple) else (key,))
+        return iter(keys)
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
 
     def __contains__(self, key: object) -> bool:
         at = path(key)

@@ -27,7 +27,7 @@ def new_dim_in(op: str, dim: int, batch_dims: int) -> int:
     return dim + batch_dims + 1 if dim < 0 else dim
 
 
-def dims_in(op: str, dims: int | Sequence[int] | None, batch_dims: int) -> tuple[int, ...]:
+def dims_in(op: str, dims: int | Sequence[int | Sequence[int]] | None, batch_dims: int) -> tuple[int, ...]:
     """Several batch dims, each once; None means all of them."""
     if dims is None:
         return tuple(range(batch_dims))

@@ -63,7 +63,7 @@ def _leaf_job(
     node: Node, key: Path, leaf: Tensor, items: Items, at: Any, new: Any, rows: Size | None, batch_shaped: bool
 ) -> Callable[[], None]:
     if isinstance(new, (bool, int, float, complex)):
-        number = new
+        number: Any = new
 
         def write_number() -> None:
             leaf[at] = number

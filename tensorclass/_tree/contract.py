@@ -18,7 +18,7 @@ NUMBERS = (bool, int, float, complex)
 def as_size(batch: Any) -> Size:
     """A batch size as the user gives it: a sequence of ints, one int, or None for none."""
     if batch.__class__ is Size:
-        return batch  # type: ignore[no-any-return]  # Just seen to be one.
+        return batch
     if batch is None:
         return Size(())
     if isinstance(batch, (int, torch.SymInt)):
@@ -29,7 +29,7 @@ def as_size(batch: Any) -> Size:
                 raise errors.KindError(f"batch_size: {list(batch)} has {size}, a float; sizes are ints")
         return Size(batch)
     if isinstance(batch, Tensor):
-        return Size(batch.tolist() if batch.ndim else (batch.item(),))
+        return Size(batch.reshape(-1).tolist())
     raise errors.KindError(f"batch_size: {batch!r} is no batch size; a sequence of ints, an int or None would do")
 
 

@@ -37,7 +37,7 @@ def read(node: N, index: Any) -> N:
         {
             key: value[index]
             if isinstance(value, Tensor)
-            else type(value).__getitem__(value, index)
+            else type(value)._rows_at(value, index)
             if isinstance(value, Node)
             else value
             for key, value in node._fields.items()
@@ -57,7 +57,7 @@ def _read(node: N, items: Items, index: Any, new: tuple[int, ...]) -> N:
         {
             key: value[index]
             if isinstance(value, Tensor)
-            else type(value)._read_items(value, items, index)  # type: ignore[attr-defined]  # Every container has it.
+            else type(value)._read_items(value, items, index)
             if isinstance(value, Node)
             else value
             for key, value in node._fields.items()

@@ -24,6 +24,7 @@ class Node:
 
     __slots__ = ()
     _none_is_unset = False  # A typed node: a field that is None is not there.
+    _items: Any = None  # The items of a lazy stack, which has them in place of entries.
     _is_data = False  # A node that stands for one entry per row (NonTensorStack), not for a nested container.
 
     if TYPE_CHECKING:
@@ -45,6 +46,22 @@ class Node:
     def _bare(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Node:
         """A node for entries that need not be those of this one: a typed node with missing fields is untyped."""
         return self._rebuild(fields, batch, names)
+
+    def _first_and_keys(self) -> tuple[Node, list[str]]:
+        """A node whose entries are of the kinds that the entries here are, and the keys here."""
+        return self, list(self._fields)
+
+    def _rows_at(self, index: Any) -> Any:
+        """x[index] for an index that is no key."""
+        raise NotImplementedError
+
+    def _read_items(self, items: tuple[Any, ...], index: Any) -> Any:
+        """x[index], where items are the prepared items of the index."""
+        raise NotImplementedError
+
+    def _nested(self, key: str) -> Node:
+        """The nested container under a key."""
+        return self._fields[key]  # type: ignore[no-any-return]  # The caller knows that it is one.
 
     def _missing(self, key: Key) -> Exception:
         """The error for a key that is not there."""

@@ -86,6 +86,16 @@ def unflatten(leaves: Any, context: Context) -> Any:
     return new
 
 
+def register_items(cls: type[Any], split: Any, build: Any) -> None:
+    """Make a class of lazy stacks known: its children are its items."""
+    pytree.register_pytree_node(
+        cls,
+        split,
+        lambda items, dim: build(list(items), dim),
+        serialized_type_name=f"lazy:{cls.__module__}.{cls.__qualname__}",
+    )
+
+
 def with_keys(node: Any) -> tuple[list[tuple[Any, Any]], Context]:
     """Like flatten, each entry with its key."""
     leaves, context = flatten(node)

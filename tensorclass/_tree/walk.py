@@ -16,6 +16,10 @@ Path = tuple[str, ...]
 
 def gather(node: Node, into: list[Tensor]) -> list[Tensor]:
     """Every tensor below a node, in order."""
+    if node._items is not None:
+        for item in node._items:
+            gather(item, into)
+        return into
     for value in node._fields.values():
         if isinstance(value, Tensor):
             into.append(value)
@@ -26,6 +30,8 @@ def gather(node: Node, into: list[Tensor]) -> list[Tensor]:
 
 def refill(node: N, tensors: Iterator[Tensor]) -> N:
     """The same tree with other tensors, taken in the order of gather."""
+    if node._items is not None:
+        return node._restack([refill(item, tensors) for item in node._items])  # type: ignore[attr-defined,no-any-return]
     return node._like(
         {
             key: next(tensors) if isinstance(value, Tensor) else refill(value, tensors) if is_tree(value) else value
@@ -36,6 +42,8 @@ def refill(node: N, tensors: Iterator[Tensor]) -> N:
 
 def each(node: N, call: Callable[[Tensor], Any]) -> N:
     """The same tree with call(tensor) for every tensor."""
+    if node._items is not None:
+        return node._restack([each(item, call) for item in node._items])  # type: ignore[attr-defined,no-any-return]
     return node._like(
         {
             key: call(value) if isinstance(value, Tensor) else each(value, call) if is_tree(value) else value
@@ -46,6 +54,10 @@ def each(node: N, call: Callable[[Tensor], Any]) -> N:
 
 def match(op: str, one: Node, other: Node, into: list[Tensor], under: Path = ()) -> list[Tensor]:
     """The tensors of another tree, in the order of gather(one); both must have the same keys."""
+    if one._items is not None:
+        for item, against in zip(one._items, type(other).unbind(other, one._dim)):  # type: ignore[attr-defined]
+            match(op, item, against, into, under)
+        return into
     mine, theirs = one._fields, other._fields
     for key, value in mine.items():
         if not (isinstance(value, Tensor) or is_tree(value)):
@@ -85,6 +97,20 @@ def paths(node: Node, nested: bool, leaves_only: bool, under: Path = ()) -> Iter
                 yield here, value
         elif isinstance(value, Tensor) or not (leaves_only or (value is None and node._none_is_unset)):
             yield here, value
+
+
+def key_paths(node: Node, nested: bool, leaves_only: bool, under: Path = ()) -> Iterator[Path]:
+    """The paths of a tree, in the order of paths, without reading what is there: a lazy stack stacks nothing."""
+    first, keys = node._first_and_keys()
+    for key in keys:
+        value, here = first._fields[key], (*under, key)
+        if is_tree(value):
+            if nested:
+                yield from key_paths(value if first is node else node._nested(key), nested, leaves_only, here)
+            if not leaves_only:
+                yield here
+        elif isinstance(value, Tensor) or not (leaves_only or (value is None and node._none_is_unset)):
+            yield here
 
 
 def tensors_with_paths(node: Node, under: Path = ()) -> Iterator[tuple[Path, Tensor]]:

@@ -1,0 +1,136 @@
+"""Containers made after the pattern of another, and state dicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+from typing_extensions import Self
+
+from ._functions import cat, stack
+from ._rules import errors
+from ._tree.contract import as_size
+from ._tree.node import Node, is_tree
+
+N = TypeVar("N", bound=Node)
+BATCH = "__batch_size"
+DEVICE = "__device"
+
+
+class CreateMethods(Node):
+    """new_zeros and its kin, joins as class methods, state dicts."""
+
+    __slots__ = ()
+
+    def new_zeros(self, *size: int | Sequence[int], **options: Any) -> Self:
+        """Zeros with the same entries and another batch size."""
+        return _new(self, size, lambda leaf, shape: leaf.new_zeros(shape, **options))
+
+    def new_ones(self, *size: int | Sequence[int], **options: Any) -> Self:
+        """Ones with the same entries and another batch size."""
+        return _new(self, size, lambda leaf, shape: leaf.new_ones(shape, **options))
+
+    def new_empty(self, *size: int | Sequence[int], **options: Any) -> Self:
+        """Uninitialised tensors with the same entries and another batch size."""
+        return _new(self, size, lambda leaf, shape: leaf.new_empty(shape, **options))
+
+    def new_full(self, size: int | Sequence[int], fill_value: float, **options: Any) -> Self:
+        """One number everywhere, with the same entries and another batch size."""
+        return _new(self, (size,), lambda leaf, shape: leaf.new_full(shape, fill_value, **options))
+
+    @classmethod
+    def stack(cls, items: Sequence[Any], dim: int = 0) -> Any:
+        """Join containers of one batch size along a new batch dim."""
+        return stack(items, dim)
+
+    @classmethod
+    def cat(cls, items: Sequence[Any], dim: int = 0) -> Any:
+        """Join containers along a batch dim that they have."""
+        return cat(items, dim)
+
+    @classmethod
+    def lazy_stack(cls, items: Sequence[Any], dim: int = 0) -> Any:
+        """Stack containers without copying them."""
+        from ._lazystack import lazy_stack
+
+        return lazy_stack(items, dim)
+
+    @classmethod
+    def maybe_dense_stack(cls, items: Sequence[Any], dim: int = 0) -> Any:
+        """A dense stack where the items allow one, else a lazy stack."""
+        try:
+            return stack(items, dim)
+        except (errors.ShapeError, errors.StructureError, errors.KeyMissing):
+            return type(items[0]).lazy_stack(items, dim)
+
+    def state_dict(self, **_: Any) -> dict[str, Any]:
+        """The entries as nested dicts, with the batch size and device beside them."""
+        state: dict[str, Any] = {}
+        for key, value in self._fields.items():
+            state[key] = type(value).state_dict(value) if is_tree(value) else value  # type: ignore[attr-defined]
+        state[BATCH] = self._batch
+        state[DEVICE] = self._device
+        return state
+
+    def load_state_dict(self, state: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Self:
+        """Put the entries of a state dict into this container, copied into the tensors that are there (or assigned).
+
+        strict: keys that are missing, or unexpected, raise KeyMissing and nothing is written.
+        """
+        _check_state(self, state, strict, ())
+        _load_state(self, state, assign)
+        return self
+
+
+def _new(node: N, size: tuple[Any, ...], make: Callable[[Tensor, tuple[int, ...]], Tensor]) -> N:
+    batch = as_size(size[0] if len(size) == 1 and not isinstance(size[0], int) else size)
+    rank = len(node._batch)
+
+    def made(part: Any, batch: tuple[int, ...]) -> Any:
+        return part._rebuild(
+            {
+                key: make(value, (*batch, *value.shape[rank:]))
+                if isinstance(value, Tensor)
+                else made(value, (*batch, *value._batch[rank:]))
+                if is_tree(value)
+                else value
+                for key, value in part._fields.items()
+            },
+            batch,
+        )
+
+    out: N = made(node, batch)
+    return out
+
+
+def _check_state(node: Any, state: Mapping[str, Any], strict: bool, at: tuple[str, ...]) -> None:
+    given = [key for key in state if key not in (BATCH, DEVICE)]
+    missing = [(*at, key) for key, value in node._fields.items() if key not in given and value is not None]
+    extra = [(*at, key) for key in given if key not in node._fields]
+    if strict and (missing or extra):
+        said = [f"it has no {errors.some_names(missing)}"] if missing else []
+        said += [f"{errors.some_names(extra)} is not here"] if extra else []
+        raise errors.KeyMissing(f"load_state_dict: the state does not fit: {' and '.join(said)}; strict=False loads the rest")
+    for key, value in node._fields.items():
+        if is_tree(value) and isinstance(state.get(key), Mapping):
+            _check_state(value, state[key], strict, (*at, key))
+        elif isinstance(value, Tensor) and isinstance(state.get(key), Tensor) and state[key].shape != value.shape:
+            raise errors.ShapeError(
+                f"load_state_dict: {errors.name_of((*at, key))} has shape {list(value.shape)}, "
+                f"the state has {list(state[key].shape)}"
+            )
+
+
+def _load_state(node: Any, state: Mapping[str, Any], assign: bool) -> None:
+    for key, value in node._fields.items():
+        if key not in state:
+            continue
+        if is_tree(value):
+            _load_state(value, state[key], assign)
+        elif isinstance(value, Tensor) and not assign:
+            with torch.no_grad():
+                value.copy_(state[key])
+        else:
+            node._fields[key] = state[key]

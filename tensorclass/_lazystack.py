@@ -1,0 +1,578 @@
+"""Lazy stacks: containers side by side, read together, never copied together until something asks for it."""
+
+from __future__ import annotations
+
+from abc import ABCMeta
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import torch
+from torch import Size, Tensor
+from typing_extensions import Self
+
+from ._container import Container
+from ._data import NonTensorStack, join_values
+from ._methods.lazy import LazyMoveMethods
+from ._rules import errors
+from ._rules.dims import new_dim_in
+from ._rules.errors import Key
+from ._rules.keys import path
+from ._tensordict import TensorDict
+from ._tree import pytree
+from ._tree.assign import Jobs
+from ._tree.index import Items, prepared
+from ._tree.join import equal
+from ._tree.lazy import stacked_batch
+from ._tree.node import Names, Node, is_tree, kind
+
+C = TypeVar("C", bound=Container)
+
+
+class LazyStack(LazyMoveMethods, Container):
+    """What lazy stacks of TensorDicts and of typed classes share."""
+
+    __slots__ = ()
+
+    @classmethod
+    def _of(cls, items: Sequence[Any], dim: int) -> Any:
+        new = object.__new__(cls)
+        items = list(items)
+        object.__setattr__(new, "_items", items)
+        object.__setattr__(new, "_dim", dim)
+        object.__setattr__(new, "_batch", stacked_batch(items, dim))
+        first = items[0]._device
+        object.__setattr__(new, "_device", first if all(item._device == first for item in items) else None)
+        object.__setattr__(new, "_names", None)
+        object.__setattr__(new, "_locked", False)
+        object.__setattr__(new, "_leaves", None)
+        return new
+
+    def _restack(self, items: Sequence[Any], dim: int | None = None) -> Any:  # A plain list of plain values, too.
+        if not items:
+            return type(self._items[0]).__getitem__(_unsqueezed(self._items[0], self._dim), slice(0, 0))
+        if isinstance(items[0], NonTensorStack) or not isinstance(items[0], Node):
+            return list(items)
+        return lazy_stack(items, self._dim if dim is None else dim)
+
+    # ---- dense, when asked for ----------------------------------------------------------------------------------
+
+    @property
+    def _fields(self) -> dict[str, Any]:  # type: ignore[override]  # The entries, stacked when they are read.
+        return {key: self._entry(key) for key in self._keys()}
+
+    def _keys(self) -> list[str]:
+        rest = [item._fields for item in self._items[1:]]
+        unset = self._none_is_unset
+        return [key for key, value in self._items[0]._fields.items() if unset or all(key in fields for fields in rest)]
+
+    def _first_and_keys(self) -> tuple[Node, list[str]]:
+        return self._items[0], self._keys()
+
+    def _nested(self, key: str) -> Node:
+        return self._entry(key)  # type: ignore[no-any-return]
+
+    def _entry(self, key: str) -> Any:
+        column = []
+        for item in self._items:
+            if key not in item._fields:
+                raise self._missing(key)
+            column.append(item._fields[key])
+        return self._joined(key, column)
+
+    def _joined(self, key: Key, column: list[Any]) -> Any:
+        first = column[0]
+        if all(isinstance(value, Tensor) for value in column):
+            if any(value.shape != first.shape or value.is_nested for value in column):
+                shapes = errors.some_names([str(list(value.shape)) for value in column])
+                raise errors.RaggedError(
+                    f"{errors.name_of(key)} has another shape in each item ({shapes}); .get({key!r}, as_list=True), "
+                    "as_padded_tensor=True or as_nested_tensor=True read it, .densify(pad=0) pads them all"
+                )
+            return torch.stack(column, self._dim)
+        if all(is_tree(value) for value in column):
+            return lazy_stack(column, self._dim)
+        if all(value is None for value in column):
+            return None
+        if any(isinstance(value, Tensor) or is_tree(value) for value in column):
+            kinds = errors.some_names([kind(value) for value in column])
+            raise errors.StructureError(f"{errors.name_of(key)} is of another kind in each item ({kinds})")
+        if all(equal(value, first) for value in column) and not isinstance(first, NonTensorStack):
+            return first
+        return join_values("stack", column, [item._batch for item in self._items], self._dim)
+
+    def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Any:
+        return self._items[0]._rebuild(fields, batch, names)
+
+    def _like(self, fields: dict[str, Any]) -> Any:
+        return self._rebuild(fields, self._batch)
+
+    def _bare(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Any:
+        return self._items[0]._bare(fields, batch, names)
+
+    def _missing(self, key: Key) -> Exception:
+        missing = self._items[0]._missing(key)
+        if isinstance(missing, errors.KeyMissing):
+            return errors.KeyMissing(errors.key_missing(key, self._keys()))
+        return missing  # type: ignore[no-any-return]  # The typed class words it.
+
+    def _dense(self, op: str) -> Any:
+        ragged = [dim for dim, size in enumerate(self._batch) if size == -1]
+        if ragged:
+            raise errors.RaggedError(errors.ragged(op, ragged[0]))
+        return self._rebuild(self._fields_dense(), self._batch, self._names)
+
+    def _fields_dense(self) -> dict[str, Any]:
+        return {
+            key: value._dense("stack") if isinstance(value, LazyStack) else value for key, value in self._fields.items()
+        }
+
+    def contiguous(self) -> Any:
+        """The same entries in one dense container."""
+        return self._dense("contiguous")
+
+    def densify(self, pad: float = 0, mask: str | None = None) -> Any:
+        """One dense container: entries of different sizes are filled up with `pad`.
+
+        mask: the key to put a bool tensor under that is true where there was something.
+        """
+        from ._pad import densified
+
+        return densified(self, pad, mask)
+
+    # ---- read ---------------------------------------------------------------------------------------------------
+
+    def get(
+        self,
+        key: Any,
+        default: Any = None,
+        *,
+        as_list: bool = False,
+        as_padded_tensor: bool = False,
+        as_nested_tensor: bool = False,
+        padding_side: str = "right",
+        padding_value: float = 0.0,
+        layout: Any = None,
+        **read: Any,
+    ) -> Any:
+        """The entry under a key; one of different sizes as a list, padded, or as a nested tensor."""
+        names = path(key)
+        if not (as_list or as_padded_tensor or as_nested_tensor):
+            if names[0] not in self._keys():
+                return self._absent(names[0], default)
+            return super().get(key, default)
+        column = [type(item).get(item, names) for item in self._items]
+        if any(value is None for value in column):
+            return default
+        if as_list:
+            return column
+        if as_nested_tensor:
+            return torch.nested.as_nested_tensor(column, layout=layout or torch.jagged)
+        from ._pad import padded
+
+        return padded(column, self._dim, padding_value)
+
+    def _read(self, key: Any) -> Any:
+        names = path(key)
+        value: Any = self._entry(names[0])
+        for name in names[1:]:
+            if not isinstance(value, Container):
+                raise errors.KeyMissing(
+                    f"no key {names!r}: {errors.name_of(names[:1])} is no container but {kind(value)}"
+                )
+            value = value[name]
+        return value
+
+    def __getitem__(self, index: Any) -> Any:
+        """An entry by key, or rows by index: rows of the stack dim are the items themselves."""
+        if index.__class__ is int and self._dim == 0:
+            return self._items[index]
+        if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
+            return self._read(index)
+        return self._rows(prepared(index, self._batch, spread_masks=False))
+
+    def _rows(self, items: Items) -> Any:
+        dim, at, place, out_dim = 0, self._dim, None, 0
+        for number, item in enumerate(items):
+            if item is None:
+                out_dim += place is None
+                continue
+            width = item.ndim if isinstance(item, Tensor) and item.dtype is torch.bool else 1
+            if dim <= at < dim + width:
+                if width > 1:
+                    return self._dense("index")[items]
+                place = number
+            elif place is None and isinstance(item, Tensor):
+                return self._dense("index")[items]
+            elif place is None and isinstance(item, slice):
+                out_dim += 1
+            dim += width
+        if place is None:
+            return self._restack([_at(item, items) for item in self._items], out_dim + at - dim)
+        mine, rest = items[place], (*items[:place], *items[place + 1 :])
+        if isinstance(mine, Tensor) and (any(isinstance(item, Tensor) for item in rest) or mine.ndim != 1):
+            if mine.ndim == 0:
+                return _at(self._items[int(mine)], rest)
+            return self._dense("index")[items]
+        if isinstance(mine, int):
+            if not -len(self._items) <= mine < len(self._items):
+                raise errors.DimError(f"index: {mine} is out of range for batch dim {at} of size {len(self._items)}")
+            return _at(self._items[mine], rest)
+        chosen = picked(self._items, mine)
+        return self._restack([_at(item, rest) for item in chosen], out_dim) if chosen else self._restack([])
+
+    def _read_items(self, items: Items, at: Any) -> Any:
+        return self._rows(items)
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows along the first batch dim."""
+        return iter(self._items) if self._dim == 0 else super().__iter__()
+
+    # ---- write --------------------------------------------------------------------------------------------------
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        """Put an entry under a key, or replace rows: a row of the stack dim may have another shape."""
+        if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
+            type(self).set(self, index, value)
+            return
+        if self._dim == 0 and isinstance(index, int) and isinstance(value, Node):
+            self._check_open("replace a row")
+            row = self._items[index]
+            if len(value._batch) != len(row._batch):
+                raise errors.ShapeError(
+                    f"index: a row has {len(row._batch)} batch dims, the value has {len(value._batch)}"
+                )
+            if type(value) is not type(row):
+                raise errors.KindError(f"index: a row is a {type(row).__name__}, the value {kind(value)}")
+            self._items[index] = value
+            object.__setattr__(self, "_batch", stacked_batch(self._items, 0))
+            return
+        for item, job in self._row_writes(prepared(index, self._batch, spread_masks=False), value):
+            type(item).__setitem__(item, job[0], job[1])
+
+    def _row_writes(self, items: Items, value: Any) -> list[tuple[Any, tuple[Any, Any]]]:
+        if self._dim == 0 and items and not isinstance(items[0], (int, type(None))):
+            chosen, rest = picked(self._items, items[0]), items[1:] or (...,)
+            many = isinstance(value, Container) or (isinstance(value, Tensor) and value.ndim > 0)
+            values = list(value) if many else None
+            if values is not None and len(values) != len(chosen):
+                raise errors.ShapeError(f"index: {len(values)} rows for {len(chosen)}")
+            return [(item, (rest, value if values is None else values[row])) for row, item in enumerate(chosen)]
+        if self._dim == 0 and items and isinstance(items[0], int):
+            return [(self._items[items[0]], (items[1:] or (...,), value))]
+        raise errors.RaggedError("index: writing these rows needs a dense container; .contiguous() makes one")
+
+    def _plan_write(self, items: Items, value: Any, jobs: Jobs, under: tuple[str, ...]) -> None:
+        for item, job in self._row_writes(items, value):
+            type(item)._plan_write(item, prepared(job[0], item._batch), job[1], jobs, under)
+
+    def set(self, key: Any, value: Any, *, inplace: bool = False, non_blocking: bool = False) -> Self:
+        """Put a value under a key: its rows along the stack dim go to the items, all checked before the first."""
+        self._check_open(f"set {errors.name_of(path(key))}")
+        rows = self._split_value(path(key), value)
+        trial = [type(item).copy(item) for item in self._items]
+        for item, row in zip(trial, rows):
+            type(item).set(item, key, row)
+        for item, row in zip(self._items, rows):
+            type(item).set(item, key, row, inplace=inplace)
+        return self
+
+    def _split_value(self, names: tuple[str, ...], value: Any) -> list[Any]:
+        count = len(self._items)
+        if isinstance(value, (list, tuple)) and len(value) == count and self._dim == 0:
+            return list(value)
+        if isinstance(value, Tensor) and value.is_nested:
+            rows = list(value.unbind(0))
+        elif isinstance(value, Tensor):
+            if value.ndim <= self._dim or value.shape[self._dim] != count:
+                raise errors.ShapeError(errors.batch_mismatch(names, tuple(value.shape), tuple(self._batch)))
+            return list(value.unbind(self._dim))
+        elif isinstance(value, Node):
+            if len(value._batch) <= self._dim or value._batch[self._dim] != count:
+                raise errors.ShapeError(errors.node_mismatch(names, tuple(value._batch), tuple(self._batch)))
+            return list(type(value).unbind(value, self._dim))  # type: ignore[attr-defined]
+        else:
+            return [value] * count
+        if len(rows) != count:
+            raise errors.ShapeError(f"{errors.name_of(names)} has {len(rows)} rows; the stack has {count}")
+        return rows
+
+    def _put(self, name: str, value: Any) -> None:
+        for item, row in zip(self._items, self._split_value((name,), value)):
+            item._put(name, row)
+
+    def _validate(self, key: Key, value: Any) -> Any:
+        for item, row in zip(self._items, self._split_value(path(key), value)):
+            item._validate(key, row)
+        return value
+
+    def _drop(self, name: str) -> None:
+        for item in self._items:
+            item._drop(name)
+
+    def update(self, source: Any = None, **options: Any) -> Self:
+        """Put the entries of another container or dict into this one."""
+        if isinstance(source, LazyStack) and source._dim == self._dim and len(source._items) == len(self._items):
+            for item, other in zip(self._items, source._items):
+                type(item).update(item, other, **options)
+            return self
+        for key, value in dict(source._fields if isinstance(source, Node) else source or {}, **options).items():
+            type(self).set(self, key, value)
+        return self
+
+    # ---- to the items -------------------------------------------------------------------------------------------
+
+    def _map(self, call: Callable[[Any], Any]) -> Any:
+        return self._restack([call(item) for item in self._items])
+
+    def clone(self, recurse: bool = True, **options: Any) -> Any:
+        """A copy with tensors of its own; with recurse=False the tensors are shared."""
+        return self._map(lambda item: type(item).clone(item, recurse, **options))
+
+    def copy(self) -> Any:
+        """A lazy stack with the same tensors."""
+        return self._map(lambda item: type(item).copy(item))
+
+    def __copy__(self) -> Any:
+        return type(self).copy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        import copy
+
+        return self._map(lambda item: copy.deepcopy(item, memo))
+
+    def to(self, *args: Any, **options: Any) -> Any:
+        """Move or cast every item."""
+        return self._map(lambda item: type(item).to(item, *args, **options))
+
+    def select(self, *keys: Any, inplace: bool = False, strict: bool = True) -> Any:
+        """Only the entries under these keys."""
+        return self._map(lambda item: type(item).select(item, *keys, inplace=inplace, strict=strict))
+
+    def exclude(self, *keys: Any, inplace: bool = False) -> Any:
+        """All entries but those under these keys."""
+        return self._map(lambda item: type(item).exclude(item, *keys, inplace=inplace))
+
+    def _remove(self, names: tuple[str, ...]) -> None:
+        for item in self._items:
+            item._remove(names)
+
+    def empty(self, recurse: bool = False, **options: Any) -> Any:
+        """A lazy stack of items without entries."""
+        return self._map(lambda item: type(item).empty(item, recurse, **options))
+
+    def flatten_keys(self, separator: str = ".", *, inplace: bool = False) -> Any:
+        """All entries of nested containers at the root of every item."""
+        return self._map(lambda item: type(item).flatten_keys(item, separator))
+
+    def unflatten_keys(self, separator: str = ".", *, inplace: bool = False) -> Any:
+        """Nested containers out of keys that hold the separator."""
+        return self._map(lambda item: type(item).unflatten_keys(item, separator))
+
+    def apply(self, fn: Callable[..., Any], *others: Any, batch_size: Any = None, **options: Any) -> Any:
+        """Call a function on every tensor of every item."""
+        rows = zip(self._items, *[type(other).unbind(other, self._dim) for other in others])
+        return self._restack([type(item).apply(item, fn, *rest, **options) for item, *rest in rows])
+
+    def named_apply(self, fn: Callable[..., Any], *others: Any, batch_size: Any = None, **options: Any) -> Any:
+        """Like apply, with the key as first argument."""
+        rows = zip(self._items, *[type(other).unbind(other, self._dim) for other in others])
+        return self._restack([type(item).named_apply(item, fn, *rest, **options) for item, *rest in rows])
+
+    def lock_(self) -> Self:
+        """Refuse new, replaced and deleted entries."""
+        object.__setattr__(self, "_locked", True)
+        for item in self._items:
+            type(item).lock_(item)
+        return self
+
+    def _unlock(self) -> None:
+        object.__setattr__(self, "_locked", False)
+        for item in self._items:
+            item._unlock()
+
+    def _lock_under(self, root: Any) -> None:
+        object.__setattr__(self, "_locked", root)
+        for item in self._items:
+            item._lock_under(root)
+
+    def _set_batch(self, batch: Size) -> None:
+        if batch != self._batch:
+            raise errors.ShapeError(
+                "batch_size: that of a lazy stack is its items'; .contiguous() makes a dense container"
+            )
+
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """The entries as a dict; those of different sizes as lists."""
+        rows = [type(item).to_dict(item, **options) for item in self._items]
+        return joined_rows(rows, self._dim)
+
+    def tolist(self) -> list[Any]:
+        """The rows as nested lists of dicts."""
+        return [type(item).tolist(item) for item in self._items] if self._dim == 0 else super().tolist()
+
+    def to_tensordict(self, **options: Any) -> Any:
+        """A lazy stack of TensorDicts with the same entries."""
+        return self._map(lambda item: type(item).to_tensordict(item))
+
+    def __reduce__(self) -> Any:
+        return lazy_stack, (self._items, self._dim)
+
+    def __repr__(self) -> str:
+        ragged = "".join(f" {index}: {item!r}\n" for index, item in enumerate(self._items[:3]))
+        return f"lazy stack of {len(self._items)} along dim {self._dim}, batch_size={list(self._batch)}:\n{ragged}"
+
+    @classmethod
+    def _join(cls, op: str, items: list[Any], dim: int) -> Any:
+        return join_lazy(op, items, dim)
+
+    _join_rank = 1
+
+    def _fill(self, fields: dict[str, Any]) -> None:
+        raise NotImplementedError  # pytree keeps the items, not the entries.
+
+
+class LazyStackedTensorDict(LazyStack, TensorDict):  # type: ignore[override]  # Entries are made when read.
+    """TensorDicts side by side along a dim.
+
+    >>> episodes = [TensorDict(obs=torch.zeros(n, 4), batch_size=[n]) for n in (3, 5, 2)]
+    >>> batch = lazy_stack(episodes)
+    >>> batch.batch_size, batch[1]["obs"].shape, batch[:, :2]["obs"].shape
+    (torch.Size([3, -1]), torch.Size([5, 4]), torch.Size([3, 2, 4]))
+    """
+
+    __slots__ = ("_dim", "_items")
+
+    def __init__(self, *items: Any, stack_dim: int = 0) -> None:
+        made = lazy_stack(list(items), stack_dim)
+        for name in ("_items", "_dim", "_batch", "_device", "_names", "_locked", "_leaves"):
+            object.__setattr__(self, name, getattr(made, name))
+
+    @property
+    def tensordicts(self) -> list[Any]:
+        """The items."""
+        return list(self._items)
+
+    @property
+    def stack_dim(self) -> int:
+        """The dim that the items stand along."""
+        return self._dim
+
+    @classmethod
+    def lazy_stack(cls, items: Sequence[Any], dim: int = 0) -> Any:
+        """Stack containers without copying them."""
+        return lazy_stack(items, dim)
+
+
+def lazy_stack(items: Sequence[C], dim: int = 0) -> C:
+    """Stack containers without copying them.
+
+    >>> lazy_stack([TensorDict(a=torch.ones(3), batch_size=3)] * 2).batch_size
+    torch.Size([2, 3])
+
+    Sizes that differ read -1; such a dim can be moved, not merged.  The stack of a TensorClass is an instance of it.
+    """
+    items = list(items)
+    if not items:
+        raise errors.ShapeError("lazy_stack: no containers were given; at least one would do")
+    for number, item in enumerate(items):
+        if not isinstance(item, Container):
+            raise errors.KindError(f"lazy_stack: item {number} is {kind(item)}, no container")
+    first = items[0]
+    base = _base(first)
+    for number, item in enumerate(items[1:], 1):
+        if _base(item) is not base:
+            raise errors.KindError(
+                f"lazy_stack: item 0 is a {base.__name__}, item {number} a {_base(item).__name__}; items must have one class"
+            )
+    at = new_dim_in("lazy_stack", dim, len(first._batch))
+    out: C = lazy_class(base)._of(items, at)  # type: ignore[arg-type]  # mypy: no class is Hashable.
+    return out
+
+
+def _base(item: Any) -> type[Any]:
+    if not isinstance(item, LazyStack):
+        return type(item)
+    return TensorDict if isinstance(item, LazyStackedTensorDict) else type(item).__mro__[2]
+
+
+@lru_cache(maxsize=None)  # One for each class.
+def lazy_class(base: type[Any]) -> Any:
+    """The class of lazy stacks of a class: a subclass of it."""
+    if issubclass(base, TensorDict) and base is TensorDict:
+        return LazyStackedTensorDict
+    space: dict[str, Any] = {"__slots__": ("_dim", "_items"), "__module__": base.__module__, "__qualname__": base.__qualname__}
+    if not issubclass(base, TensorDict):
+        space["__getattr__"] = _field
+        space["__setattr__"] = _set_field
+    made = ABCMeta.__new__(type(base), base.__name__, (LazyStack, base), space)
+    register_lazy(made)
+    return made
+
+
+def _field(self: Any, name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(name)
+    return self._entry(name)
+
+
+def _set_field(self: Any, name: str, value: Any) -> None:
+    if name in type(self)._declared:
+        type(self).set(self, name, value)
+    else:
+        object.__setattr__(self, name, value)
+
+
+def register_lazy(cls: Any) -> None:
+    """Make a class of lazy stacks known to pytree: its children are its items."""
+    pytree.register_items(cls, lambda stack: (list(stack._items), stack._dim), lazy_stack)
+
+
+def picked(items: list[Any], index: Any) -> list[Any]:
+    """The items that a slice, a 1-d tensor of ints or a mask picks."""
+    if isinstance(index, slice):
+        return items[index]
+    if index.dtype is torch.bool:
+        return [item for item, keep in zip(items, index.tolist()) if keep]
+    return [items[row] for row in index.tolist()]
+
+
+def _at(item: Any, index: Items) -> Any:
+    return type(item).__getitem__(item, index) if index else item
+
+
+def _unsqueezed(item: Any, dim: int) -> Any:
+    return type(item).unsqueeze(item, dim)
+
+
+def joined_rows(rows: list[dict[str, Any]], dim: int) -> dict[str, Any]:
+    """Dicts of rows as one dict: tensors stacked where their shapes agree, lists where they differ."""
+    out: dict[str, Any] = {}
+    for key, first in rows[0].items():
+        column = [row[key] for row in rows if key in row]
+        if isinstance(first, dict):
+            out[key] = joined_rows(column, dim)
+        elif all(isinstance(value, Tensor) and value.shape == first.shape for value in column):
+            out[key] = torch.stack(column, dim)
+        elif not isinstance(first, Tensor) and all(equal(value, first) for value in column):
+            out[key] = first
+        else:
+            out[key] = column
+    return out
+
+
+def join_lazy(op: str, items: list[Any], dim: int) -> Any:
+    """stack or cat where some item is a lazy stack."""
+    if op == "stack":
+        return lazy_stack(items, dim)
+    lead = next(item for item in items if isinstance(item, LazyStack))
+    at = dim + len(lead._batch) if dim < 0 else dim
+    if at == lead._dim:
+        parts = [part for item in items for part in type(item).unbind(item, at)]
+        return lazy_stack(parts, at)
+    columns = zip(*[type(item).unbind(item, lead._dim) for item in items])
+    inner = at - (at > lead._dim)
+    return lazy_stack([type(column[0])._join("cat", list(column), inner) for column in columns], lead._dim)
+
+
+register_lazy(LazyStackedTensorDict)
