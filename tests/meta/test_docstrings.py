@@ -41,6 +41,6 @@ def namespace(source: types.ModuleType, monkeypatch: pytest.MonkeyPatch) -> dict
     own = {key: value for key, value in vars(source).items() if not key.startswith("__") and key != "annotations"}
     package = importlib.import_module("tensorclass")
     public = {each: getattr(package, each) for each in package.__all__}
-    vars(module).update(public | {"torch": torch, "nn": torch.nn} | own)
+    vars(module).update(public | {"torch": torch, "Tensor": torch.Tensor, "nn": torch.nn} | own)
     monkeypatch.setitem(sys.modules, module.__name__, module)  # annotations are looked up there
     return vars(module)

@@ -30,7 +30,7 @@ body = Body(mass=torch.ones(4, 5))
 print(tensorclass.__file__)
 print(tuple(body[0].batch_size))
 """
-MISTAKE = "body.mss\n"
+MISTAKE = 'body["mss"]\n'
 
 pytestmark = pytest.mark.slow
 
