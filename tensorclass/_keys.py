@@ -254,7 +254,7 @@ class KeyMethods(Node):
         jobs: list[Callable[[], object]] = []
         only = None if keys_to_update is None else [path(key) for key in keys_to_update]
         for given in (source, entries):
-            if given:
+            if given is not None:
                 self._plan_update(_pairs(given), jobs, (), clone, inplace, only)
         for job in jobs:
             job()
