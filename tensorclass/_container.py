@@ -348,7 +348,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         """
         out = type(self).copy(self)
         for given in (*args, changes):
-            if given:
+            if given is not None:
                 type(out).update(out, given)
         return out
 
