@@ -23,7 +23,12 @@ class Mistake(NamedTuple):
 MISTAKES = [
     Mistake(".loss(batch.label)", ".loss(batch.lable)", ("lable", "label")),
     Mistake("Digits(image=", "Digits(images=", ("images", "image")),
-    Mistake("right=torch.zeros(10)", "right=torch.zeros(2)", ("right", "[2]", "[10]")),
+    Mistake(
+        "tally.right = torch.bincount(label[guess == label], minlength=10).float()",
+        "tally.right = torch.zeros(9)",
+        ("'right'", "[9]", "[10]"),
+    ),
+    Mistake("count(unseen.label, guess)", "count(unseen.label, unseen.image)", ("'guess'", "float", "Int")),
     Mistake("int(one.right)", "int(one['rihgt'])", ("'rihgt'", "'right'")),
     Mistake("tally.sum(0)", "tally.sum(1)", ("sum", "dim 1", "1 batch dim")),
     Mistake("reader.eval()(unseen)", "reader.eval()(unseen.image)", ("Tensor", "Digits")),
@@ -85,7 +90,7 @@ def main() -> int:
 def show(text: list[str], lines: list[int], errors: list[str]) -> int:
     """Print each mistake with its error; fail when an error is missing, or there is one more."""
     missed = []
-    for mistake, line in zip(MISTAKES, lines, strict=True):
+    for line, mistake in sorted(zip(lines, MISTAKES, strict=True)):
         here = [error.split(": error: ")[1] for error in errors if error.split(":")[1] == str(line)]
         print(f"\n{line:4}: {text[line - 1].strip()}")
         print("\n".join(f"      mypy: {error}" for error in here) or "      mypy: nothing")
