@@ -482,16 +482,30 @@ def test_two_generic_classes_may_share_a_type_variable() -> None:
 def test_pep_695_syntax_declares_generic_classes() -> None:
     cls = declared(
         """
-        class Inner(TensorClass):
-            x: Tensor
-        class X[T: TensorClass](TensorClass):
+        class Box[T: TensorClass](TensorClass):
             item: T
-            other: "T | None" = None
-        """
+            other: T | None = None
+
+        class Outer(TensorClass):
+            box: Box[Obs]
+
+        class X(Box[Obs], kw_only=True):
+            more: Tensor
+
+        X.Box, X.Outer = Box, Outer
+        """,
+        Obs=Obs,
     )
-    inner = cls.__init__.__globals__["_t_class"]._declared["item"].held[0].type
-    assert inner is TensorClass
-    assert cls[int].__origin__ is cls
+    box = cls.Box[Obs](item=obs(4), batch_size=4)
+
+    assert type(box) is cls.Box and type(box[0].item) is Obs
+    outer = cls.Outer(box=box, batch_size=4)
+    assert type(cls.Outer.from_dict(outer.to_dict(), batch_size=4).box.item) is Obs
+    with pytest.raises(TypeError) as error:
+        cls(item=Later(x=torch.zeros(4)), more=torch.zeros(4))
+    assert str(error.value) == "field 'item' of X is declared Obs; it got a Later"
+    with pytest.raises(TypeError):
+        cls.Box(item=3)
 
 
 # ---- annotations -----------------------------------------------------------------------------------------------------
