@@ -120,7 +120,7 @@ class Walker(Walk):
         self.statements(self.tree.defs)
 
     def function_body(self, node: FuncDef) -> None:
-        self.volatile = _scan.volatile_in(node)
+        self.volatile = _scan.volatile_in(self.tree)
         frame = Frame(node)
         frame.hints = _hints.signature(self.tree, node)
         self.frames.append(frame)

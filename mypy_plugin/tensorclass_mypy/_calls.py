@@ -19,14 +19,16 @@ from mypy.nodes import (
     NameExpr,
     SuperExpr,
     MemberExpr,
+    MypyFile,
     Var,
 )
+from mypy.types import CallableType, Instance, TupleType, get_proper_type
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _hints, _scan
 from ._evaluate import elements, evaluate
 from ._state import join
-from ._types import is_library, is_module, is_tensor, is_tensorclass, is_tensordict, known_type, returned
+from ._types import is_container, is_library, is_module, is_tensor, is_tensorclass, is_tensordict, known_type, returned
 from ._values import Box, Class, Function, Items, Lambda, Library, Mapped, Method, Net, Ref, Tensor, Typed, Value
 
 if TYPE_CHECKING:
@@ -164,10 +166,10 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
         if hints.result is not None:
             leak(walk, [value for value in args.values() if not isinstance(value, Tensor)])
             return result
-    if can_follow(walk, node) and tree is not None:
+    if tree is not None and can_follow(walk, node) and worth(walk, node, args):
         frame = bind(walk, node, args, function.self if function.bound else None, function.bound)
         if frame is not None:
-            return run_body(walk, expr, node, frame)
+            return run_body(walk, expr, node, frame, tree)
     leak(walk, args.values())
     if function.bound:
         walk.here.forget(function.self)
@@ -189,6 +191,23 @@ def can_follow(walk: Walk, node: FuncDef) -> bool:
     if len(walk.calls) >= DEPTH or any(frame.node is node for frame in walk.frames):
         return False
     return bool(node.body.body) and node.abstract_status == 0
+
+
+def worth(walk: Walk, node: FuncDef, args: Args) -> bool:
+    """Whether anything can come of following a call: something is known of an argument, or a tensor may come back."""
+    vague = False
+    for value in args.values():
+        thing = walk.here.get(value)
+        if isinstance(thing, Box) or (isinstance(thing, Tensor) and thing.shape is not None):
+            return True
+        vague = vague or isinstance(thing, Tensor)
+    if vague:
+        return False
+    typ = get_proper_type(node.type)
+    result = get_proper_type(typ.ret_type) if isinstance(typ, CallableType) else None
+    if isinstance(result, Instance):
+        return is_tensor(result.type) or is_container(result.type) or is_module(result.type)
+    return isinstance(result, TupleType)
 
 
 def bind(
@@ -240,7 +259,7 @@ def default(walk: Walk, expr: Expression) -> Value:
     return UNKNOWN
 
 
-def run_body(walk: Walk, expr: CallExpr, node: FuncDef, parameters: dict[Var, Value]) -> Value:
+def run_body(walk: Walk, expr: CallExpr, node: FuncDef, parameters: dict[Var, Value], tree: MypyFile) -> Value:
     """Walk the body of a function with these arguments; the state is what it leaves behind."""
     from ._walk import Frame
 
@@ -253,7 +272,7 @@ def run_body(walk: Walk, expr: CallExpr, node: FuncDef, parameters: dict[Var, Va
         if value is UNKNOWN and var.type is not None:
             names[var] = walk.from_type(var.type)
     loops, walk.loops = walk.loops, []
-    volatile, walk.volatile = walk.volatile, walk.volatile | _scan.volatile_in(node)
+    volatile, walk.volatile = walk.volatile, walk.volatile | _scan.volatile_in(tree)
     hush = bool(walk.calls) is False and walk.known_broken(node)
     walk.frames.append(frame)
     walk.calls.append(expr)
@@ -343,10 +362,11 @@ def construct_module(walk: Walk, expr: CallExpr, info: Any, args: Args) -> Value
     ref = walk.here.new(Net("user", info, exact=True))
     init = info.get_method("__init__")
     if isinstance(init, FuncDef) and not is_library(init.info):
-        if can_follow(walk, init) and walk.tree_of(init.fullname) is not None and init.info is info:
+        tree = walk.tree_of(init.fullname)
+        if can_follow(walk, init) and tree is not None and init.info is info:
             parameters = bind(walk, init, args, ref, True)
             if parameters is not None:
-                run_body(walk, expr, init, parameters)
+                run_body(walk, expr, init, parameters, tree)
                 return ref
         leak(walk, args.values())
         walk.here.put(ref, Net("user", info, exact=True, touched=True))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import hashlib
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def _ini(file: Path) -> dict[str, Any]:
     return {}
 
 
+@cache
 def table_hash() -> str:
     """Changes with the op table, so that no answer of an older one is taken from mypy's cache."""
     rows = sorted((op.name, op.family, [param.name for param in op.params]) for op in table.OPS.values())

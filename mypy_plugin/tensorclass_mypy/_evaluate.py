@@ -76,7 +76,12 @@ def evaluate(walk: Walk, expr: Expression) -> Value:
     if handler is None:
         _visit_parts(walk, expr)
         return UNKNOWN
-    return handler(walk, expr)
+    try:
+        return handler(walk, expr)
+    except sizes.NotKnown:  # Somewhere a size was compared that nobody knows: nothing is said of what hangs on it.
+        for value in list(walk.here.names.values()) if walk.state is not None else ():
+            walk.here.forget(value)
+        return UNKNOWN
 
 
 def _visit_parts(walk: Walk, expr: Node) -> None:
@@ -105,7 +110,10 @@ def name(walk: Walk, expr: NameExpr) -> Value:
         value = walk.here.names.get(node, MISSING)
         if value is MISSING:
             value = outer(walk, expr, node)
-        return narrowed(walk, expr, value)
+        if (value is UNKNOWN or isinstance(value, Typed)) and node.type is not None:
+            found = walk.from_type(node.type)
+            return value if found is UNKNOWN else found
+        return value
     return reference(walk, expr)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,7 +13,6 @@ from mypy.nodes import (
     CallExpr,
     ComparisonExpr,
     Expression,
-    FuncDef,
     GlobalDecl,
     MemberExpr,
     MypyFile,
@@ -61,8 +61,23 @@ def names_in(node: Node) -> set[str]:
     return {one.name for one in below(node) if isinstance(one, NameExpr) and isinstance(one.node, Var)} - {"True", "False", "None"}
 
 
+_DECLARES = re.compile(r"^[ \t]*(?:global|nonlocal)[ \t]+([\w, \t]+)", re.MULTILINE)
+_bound: dict[int, tuple[Block, set[Var]]] = {}
+_volatile: dict[int, tuple[MypyFile, set[str]]] = {}
+
+
 def bound_in(block: Block) -> set[Var]:
     """The variables that a block binds, at any depth."""
+    kept = _bound.get(id(block))
+    if kept is None or kept[0] is not block:
+        if len(_bound) > 2000:
+            _bound.clear()
+        kept = (block, _bound_in(block))
+        _bound[id(block)] = kept
+    return kept[1]
+
+
+def _bound_in(block: Block) -> set[Var]:
     found: set[Var] = set()
     for node in below(block):
         kind = type(node).__name__
@@ -91,13 +106,28 @@ def captured(pattern: Node) -> set[Var]:
     return {one.node for one in below(pattern) if isinstance(one, NameExpr) and isinstance(one.node, Var)}
 
 
-def volatile_in(node: FuncDef | MypyFile) -> set[str]:
-    """Names that functions inside may bind again (nonlocal, global)."""
-    found: set[str] = set()
-    for one in below(node):
-        if isinstance(one, (NonlocalDecl, GlobalDecl)):
-            found.update(one.names)
-    return found
+def volatile_in(tree: MypyFile) -> set[str]:
+    """Names that some function of a file binds from inside of another (nonlocal, global)."""
+    kept = _volatile.get(id(tree))
+    if kept is None or kept[0] is not tree:
+        if len(_volatile) > 200:
+            _volatile.clear()
+        kept = (tree, _volatile_in(tree))
+        _volatile[id(tree)] = kept
+    return kept[1]
+
+
+def _volatile_in(tree: MypyFile) -> set[str]:
+    try:
+        with open(tree.path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError):  # A piece of text that is no file.
+        found: set[str] = set()
+        for one in below(tree):
+            if isinstance(one, (NonlocalDecl, GlobalDecl)):
+                found.update(one.names)
+        return found
+    return {name.strip() for row in _DECLARES.findall(text) for name in row.split(",")}
 
 
 def expects_errors(expr: Expression) -> bool:

@@ -109,9 +109,11 @@ def join(one: State | None, other: State | None) -> State | None:
             joined.heap[ident] = thing
         elif joined.heap[ident] is None:
             joined.heap[ident] = meet.things(one.heap[ident], thing)
+    theirs = other.names
     for var, value in one.names.items():
-        if var in other.names:
-            joined.names[var] = meet.values(value, other.names[var])
+        if var in theirs:
+            also = theirs[var]
+            joined.names[var] = value if value is also else meet.values(value, also)
         else:
             joined.names[var] = UNKNOWN  # Perhaps unbound: nothing is said about it.
     for var in other.names:
@@ -133,6 +135,8 @@ class _Meet:
         self.made: dict[tuple[int, int], Ref] = {}
 
     def values(self, a: Value, b: Value) -> Value:
+        if a is b:
+            return a
         if a is UNKNOWN or b is UNKNOWN:
             self._split(a), self._split(b)
             return UNKNOWN

@@ -12,7 +12,7 @@ from ._evaluate import elements
 from ._hints import unlike
 from ._tensors import as_shape, broadcast, known, matmul, mixed
 from ._types import known_type
-from ._values import Dtype, Items, Many, Tensor, Value, has_star, is_int, is_size, show_shape
+from ._values import Dtype, Items, Many, Tensor, Value, has_star, is_int, is_size, same_shape, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -167,7 +167,7 @@ def join(walk: Walk, expr: CallExpr, args: Args, stack: bool) -> Value:
     kind = kinds.pop() if len(kinds) == 1 else None
     shapes = [known(one) for one in tensors]
     if any(shape is None for shape in shapes) or not is_int(dim):
-        if all(one.shape == tensors[0].shape and one.shape is not None for one in tensors) and is_int(dim) and dim < 0:
+        if all(one.shape is not None and same_shape(one.shape, tensors[0].shape) for one in tensors) and is_int(dim) and dim < 0:
             return Tensor(_star_join(tensors[0].shape, dim, len(tensors), stack), kind)
         return Tensor(None, kind)
     first: Any = shapes[0]
@@ -179,7 +179,7 @@ def join(walk: Walk, expr: CallExpr, args: Args, stack: bool) -> Value:
     total: Any = 0
     for number, shape in enumerate(shapes):
         assert shape is not None
-        if not stack and shape == (0,):
+        if not stack and len(shape) == 1 and is_int(shape[0]) and shape[0] == 0:
             return Tensor(None, kind)
         wrong = len(shape) != len(first) or any(
             unlike(walk, a, b) for at, (a, b) in enumerate(zip(shape, first)) if stack or at != place

@@ -22,9 +22,11 @@ from ._values import (
     Star,
     Tensor,
     Value,
+    equal,
     has_star,
     is_int,
     is_size,
+    same_shape,
     show_shape,
 )
 
@@ -186,12 +188,12 @@ def _wider(x: Any, y: Any) -> Any:
 
 
 def _star_broadcast(a: Any, b: Any) -> Shape:
-    if a == b:
+    if same_shape(a, b):
         return a  # type: ignore[no-any-return]
     for one, other in ((a, b), (b, a)):
         if len(one) == 0 or (all(is_int(size) and size == 1 for size in one)):
             return other if len(one) < len(other) or not has_star(one) else None  # type: ignore[no-any-return]
-    if len(a) == len(b) and all(x == y or (is_int(y) and y == 1) for x, y in zip(a, b) if not isinstance(x, Star)):
+    if len(a) == len(b) and all(equal(x, y) or (is_int(y) and y == 1) for x, y in zip(a, b) if not isinstance(x, Star)):
         return a if all(x == y for x, y in zip(a, b) if isinstance(x, Star)) else None  # type: ignore[no-any-return]
     return None
 

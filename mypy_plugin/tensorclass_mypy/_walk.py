@@ -47,7 +47,7 @@ from ._state import State, join, unlike
 from ._values import Items, Many, Outputs, Pieces, Ref, Typed, Value
 
 UNROLL = 16  # A loop over this many known values is followed one by one.
-BUDGET = 20_000  # Expressions looked at for one function; what is left after that is unknown.
+BUDGET = 8_000  # Expressions looked at for one function; what is left after that is unknown.
 DEPTH = 5  # Calls inside calls that are followed.
 
 
@@ -88,6 +88,7 @@ class Walk:
         self.frames: list[Frame] = []
         self.loops: list[Loop] = []
         self.quiet = 0
+        self.buffer: list[tuple[Node, Any, str, str]] | None = None
         self.calls: list[Expression] = []  # The calls that are being followed, outermost first.
         self.volatile: set[str] = set()
         self.doubted: set[str] = set()
@@ -104,13 +105,19 @@ class Walk:
         if self.calls:
             inner = self.frames[-1].node
             where = f" (in {inner.name}, line {node.line})" if inner is not None else ""
-            self._say(self.calls[0], code, text + where, "error")
+            self.tell(self.calls[0], code, text + where, "error")
         else:
-            self._say(node, code, text, "error")
+            self.tell(node, code, text, "error")
 
     def note(self, node: Node, text: str) -> None:
         if not self.quiet and not self.calls:
-            self._say(node, None, text, "note")
+            self.tell(node, None, text, "note")
+
+    def tell(self, node: Node, code: Any, text: str, severity: str) -> None:
+        if self.buffer is not None:
+            self.buffer.append((node, code, text, severity))
+        else:
+            self._say(node, code, text, severity)
 
     def spend(self) -> None:
         self.budget -= 1
@@ -346,30 +353,28 @@ class Walk:
     def loop(self, body: Block, start: Callable[[], None], forever: bool = False) -> None:
         """A body that runs nobody knows how often."""
         head = self.here
-        self.quiet += 1
-        for attempt in range(4):
+        kept = self.buffer
+        for attempt in range(5):
+            self.buffer = []  # What is said counts only if this turn starts from what every turn starts from.
             self.state = head.copy()
-            once = self.once(body, start)
-            joined = join(head.copy(), once)
+            loop = Loop()
+            after = self.once(body, start, loop)
+            joined = join(head.copy(), after)
             assert joined is not None
-            if not unlike(head, joined):
+            if attempt == 4 or not unlike(head, joined):
                 break
             if attempt == 3:
                 self.give_up(head, joined)
             head = joined
-        self.quiet -= 1
-        self.state = head.copy()
-        loop = Loop()
-        self.loops.append(loop)
-        start()
-        self.block(body)
-        self.loops.pop()
+        said, self.buffer = self.buffer, kept
+        for report in said or ():
+            self.tell(*report)
         self.state = None if forever else head
         for state in loop.breaks:
             self.state = join(self.state, state)
 
-    def once(self, body: Block, start: Callable[[], None]) -> State | None:
-        loop = Loop()
+    def once(self, body: Block, start: Callable[[], None], loop: Loop) -> State | None:
+        """One turn: the state at its end, wherever it ends."""
         self.loops.append(loop)
         start()
         self.block(body)
