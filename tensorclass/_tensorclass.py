@@ -70,8 +70,11 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
             if simple is not None and isinstance(value, Tensor) and self._device is None and not self._locked:
                 tail, dtypes = simple
                 batch = self._batch
-                shape = () if value.is_nested else value.shape
-                fits = shape[: len(batch)] == batch if tail is None else shape == (*batch, *tail)
+                try:
+                    shape = value.shape
+                    fits = shape[: len(batch)] == batch if tail is None else shape == (*batch, *tail)
+                except RuntimeError:  # A nested tensor of the strided layout has no shape.
+                    fits = False
                 if fits and (dtypes is None or value.dtype in dtypes):
                     self.__dict__[name] = value
                     return
