@@ -154,7 +154,7 @@ class TensorDictModuleBase(nn.Module):
 
     def __prepare_scriptable__(self) -> Any:
         raise errors.KindError(
-            f"{type(self).__name__} cannot be scripted: TorchScript has no containers; use torch.compile or torch.export"
+            f"{type(self).__name__} cannot be scripted: TorchScript has no containers; torch.compile would do"
         )
 
     def __repr__(self) -> str:

@@ -60,7 +60,7 @@ class TensorDictModule(TensorDictModuleBase):
             raise errors.OptionError(errors.no_inplace(inplace))
         self._in_keys, self._names = arguments_of(in_keys, out_to_in_map)
         self._out_keys = keys_of("out_keys", out_keys)
-        self._inplace = inplace
+        self._inplace: Inplace = inplace
         self._method, self._method_kwargs = method, dict(method_kwargs or {})
         self._strict = strict
         self._get_kwargs = dict(get_kwargs or {})

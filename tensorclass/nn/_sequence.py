@@ -9,7 +9,6 @@ from typing import Any, overload
 from torch import nn
 from typing_extensions import Self
 
-from .._container import Container
 from .._rules import errors, flow
 from .._rules.flow import Flow
 from .._rules.keys import Key
@@ -59,7 +58,7 @@ class TensorDictSequential(TensorDictModuleBase):
         ready = OrderedDict((name, as_step(one)) for name, one in given.items())
         self.module: nn.ModuleList | nn.ModuleDict = nn.ModuleDict(ready) if named else nn.ModuleList(ready.values())
         self.partial_tolerant = partial_tolerant
-        self._inplace = inplace
+        self._inplace: Inplace | None = inplace
         if selected_out_keys is not None:
             self.select_out_keys(*keys_of("selected_out_keys", selected_out_keys))
 

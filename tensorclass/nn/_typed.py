@@ -55,6 +55,7 @@ class TensorClassModuleBase(nn.Module, ABC, Generic[In, Out]):
 
         def __call__(self, x: In, /) -> Out:
             """Call forward, and the hooks."""
+            raise NotImplementedError
 
     def as_td_module(self: TensorClassModuleBase[InClass, OutClass]) -> TensorClassModuleWrapper:
         """This module as one by key: it reads the fields of its input class and gives those of its output class.
