@@ -7,7 +7,8 @@ from tensorclass._rules.reserved import IN_PLACE, RESERVED
 
 # In the list already, so that no class need be renamed when they come.
 COMING = frozenset(
-    "memmap memmap_ memmap_like load_memmap densify to_module from_module consolidate state_dict load_state_dict".split()
+    "memmap memmap_ memmap_like load_memmap densify to_module from_module consolidate "
+    "state_dict load_state_dict".split()
 )
 
 
