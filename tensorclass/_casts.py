@@ -408,17 +408,17 @@ def _applied(
         return node
     if batch_size is None:
         out: N = node._bare(fields, node._batch, node._names)  # type: ignore[assignment]  # See Node._bare.
-        _check_applied(out, node._batch)
+        _check_applied(out, node._batch, at)
         return out
     return node._bare(fields, as_size(batch_size))  # type: ignore[return-value]
 
 
-def _check_applied(node: Any, batch: Any) -> None:
+def _check_applied(node: Any, batch: Any, at: tuple[str, ...]) -> None:
     n = len(batch)
     for key, value in node._fields.items():
         if isinstance(value, Tensor) and value.shape[:n] != batch and not value.is_nested:
             raise errors.ShapeError(
-                errors.batch_mismatch(key, tuple(value.shape), tuple(batch), "apply: the new")
+                errors.batch_mismatch((*at, key), tuple(value.shape), tuple(batch), "apply: the new")
                 + "; batch_size= says another one"
             )
 

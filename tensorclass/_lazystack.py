@@ -49,11 +49,12 @@ class LazyStack(LazyMoveMethods, Container):
         return new
 
     def _restack(self, items: Sequence[Any], dim: int | None = None) -> Any:  # A plain list of plain values, too.
+        at = self._dim if dim is None else dim
         if not items:
-            return type(self._items[0]).__getitem__(_unsqueezed(self._items[0], self._dim), slice(0, 0))
+            return no_rows(self._items[0], at)
         if isinstance(items[0], NonTensorStack) or not isinstance(items[0], Node):
             return list(items)
-        return lazy_stack(items, self._dim if dim is None else dim)
+        return lazy_stack(items, at)
 
     # ---- dense, when asked for ----------------------------------------------------------------------------------
 
@@ -219,7 +220,9 @@ class LazyStack(LazyMoveMethods, Container):
                 raise errors.DimError(f"index: {mine} is out of range for batch dim {at} of size {len(self._items)}")
             return _at(self._items[mine], rest)
         chosen = picked(self._items, mine)
-        return self._restack([_at(item, rest) for item in chosen], out_dim) if chosen else self._restack([])
+        if not chosen:
+            return no_rows(_at(self._items[0], rest), out_dim)
+        return self._restack([_at(item, rest) for item in chosen], out_dim)
 
     def _read_items(self, items: Items, at: Any) -> Any:
         return self._rows(items)
@@ -541,8 +544,9 @@ def _at(item: Any, index: Items) -> Any:
     return type(item).__getitem__(item, index) if index else item
 
 
-def _unsqueezed(item: Any, dim: int) -> Any:
-    return type(item).unsqueeze(item, dim)
+def no_rows(item: Any, dim: int) -> Any:
+    """A dense container like a stack of such items that has none of them."""
+    return type(item).narrow(type(item).unsqueeze(item, dim), dim, 0, 0)
 
 
 def joined_rows(rows: list[dict[str, Any]], dim: int) -> dict[str, Any]:

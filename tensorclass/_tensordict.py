@@ -112,12 +112,14 @@ class TensorDict(Container):
         return value
 
     def _node_of(self, key: Key, source: Mapping[Any, Any]) -> TensorDict:
-        node: TensorDict = TensorDict(None, self._batch, self._device)
-        try:
-            for name, value in source.items():
-                node._enter(name, value)
-        except errors.ShapeError as error:
-            raise error.with_traceback(None) from None
+        node = TensorDict(None, self._batch, self._device)
+        at = key if isinstance(key, tuple) else (key,)
+        for name, value in source.items():
+            names = path(name)
+            if len(names) == 1:
+                node._fields[names[0]] = node._validate((*at, names[0]), value)
+            else:
+                node._set(names, value, (*at, *names))
         return node
 
     def _fresh_node(self, name: str) -> Any:

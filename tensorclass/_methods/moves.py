@@ -15,6 +15,7 @@ from .._rules import dims as _dims
 from .._rules import moves as _moves
 from .._rules.shapes import names_after, result
 from .._tree.along import rows_after, wide
+from .._tree.explain import explain
 from .._tree.node import Node
 
 
@@ -35,18 +36,19 @@ class MoveMethods(Node):
         dims_ = _dims.permutation("permute", dims, n)
         moves = _moves.permute(batch, dims_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.permute(*dims_, *range(n, v.ndim))
                 if isinstance(v, Tensor)
                 else type(v).permute(v, *dims_, *range(n, len(v._batch)))
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("permute", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def transpose(self, dim0: int, dim1: int) -> Self:
         """Swap two batch dims."""
@@ -56,18 +58,19 @@ class MoveMethods(Node):
         dim1 = _dims.dim_in("transpose", dim1, n)
         moves = _moves.transpose(batch, dim0, dim1)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.transpose(dim0, dim1)
                 if isinstance(v, Tensor)
                 else type(v).transpose(v, dim0, dim1)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("transpose", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def movedim(self, source: int | Sequence[int] | None, destination: int | Sequence[int] | None) -> Self:
         """Move some batch dims elsewhere, keeping the order of the rest."""
@@ -77,18 +80,19 @@ class MoveMethods(Node):
         destination_ = _dims.dims_in("movedim", destination, n)
         moves = _moves.movedim(batch, source_, destination_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.movedim(source_, destination_)
                 if isinstance(v, Tensor)
                 else type(v).movedim(v, source_, destination_)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("movedim", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def unsqueeze(self, dim: int) -> Self:
         """Insert a batch dim of size 1.
@@ -102,18 +106,19 @@ class MoveMethods(Node):
         dim = _dims.new_dim_in("unsqueeze", dim, n)
         moves = _moves.unsqueeze(batch, dim)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.unsqueeze(dim)
                 if isinstance(v, Tensor)
                 else type(v).unsqueeze(v, dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("unsqueeze", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Self:
         """Drop batch dims of size 1: those given, or all of them."""
@@ -122,18 +127,19 @@ class MoveMethods(Node):
         dim_ = _dims.dims_in("squeeze", dim, n)
         moves = _moves.squeeze(batch, dim_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.squeeze(dim_)
                 if isinstance(v, Tensor)
                 else type(v).squeeze(v, dim_)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("squeeze", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Self:
         """Make one batch dim out of neighbouring ones.
@@ -148,18 +154,19 @@ class MoveMethods(Node):
         end_dim = _dims.dim_in("flatten", end_dim, n)
         moves = _moves.flatten(batch, start_dim, end_dim)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.flatten(start_dim, end_dim)
                 if isinstance(v, Tensor)
                 else type(v).flatten(v, start_dim, end_dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("flatten", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def unflatten(self, dim: int, sizes: Sequence[int]) -> Self:
         """Break one batch dim up into several."""
@@ -169,18 +176,19 @@ class MoveMethods(Node):
         sizes_ = _dims.spread(sizes)
         moves = _moves.unflatten(batch, dim, sizes_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.unflatten(dim, sizes_)
                 if isinstance(v, Tensor)
                 else type(v).unflatten(v, dim, sizes_)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("unflatten", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def reshape(self, *shape: int | Sequence[int]) -> Self:
         """Give the batch another shape with the same number of elements; each leaf keeps its feature dims.
@@ -193,18 +201,21 @@ class MoveMethods(Node):
         n = len(batch)
         shape_ = _dims.spread(shape)
         new = _dims.filled("reshape", shape_, batch)
-        return self._rebuild(
-            {
+        if not new:  # To torch, v.reshape() without sizes is no call.
+            return type(self).squeeze(self)
+        try:
+            fields = {
                 k: v.reshape(*new, *v.shape[n:])
                 if isinstance(v, Tensor)
                 else type(v).reshape(v, *new, *v._batch[n:])
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, _moves.reshape(batch, shape_)),
-        )
+            }
+        except RuntimeError as error:
+            explain("reshape", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, _moves.reshape(batch, shape_)))
 
     def view(self, *shape: int | Sequence[int]) -> Self:
         """Like reshape, but never copies: fails where the leaves' strides do not allow a view."""
@@ -212,18 +223,21 @@ class MoveMethods(Node):
         n = len(batch)
         shape_ = _dims.spread(shape)
         new = _dims.filled("view", shape_, batch)
-        return self._rebuild(
-            {
+        if not new:  # To torch, v.reshape() without sizes is no call.
+            return type(self).squeeze(self)
+        try:
+            fields = {
                 k: v.view(*new, *v.shape[n:])
                 if isinstance(v, Tensor)
                 else type(v).view(v, *new, *v._batch[n:])
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, _moves.view(batch, shape_)),
-        )
+            }
+        except RuntimeError as error:
+            explain("view", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, _moves.view(batch, shape_)))
 
     def expand(self, *shape: int | Sequence[int]) -> Self:
         """Repeat batch dims of size 1, or add dims in front, without copying.
@@ -237,18 +251,21 @@ class MoveMethods(Node):
         shape_ = _dims.spread(shape)
         moves = _moves.expand(batch, shape_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        if not new:  # To torch, v.reshape() without sizes is no call.
+            return type(self).squeeze(self)
+        try:
+            fields = {
                 k: v.expand(*new, *v.shape[n:])
                 if isinstance(v, Tensor)
                 else type(v).expand(v, *new, *v._batch[n:])
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("expand", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def flip(self, *dims: int | Sequence[int]) -> Self:
         """Reverse the order of the rows along some batch dims."""
@@ -257,18 +274,19 @@ class MoveMethods(Node):
         dims_ = _dims.dims_in("flip", dims, n)
         moves = _along.flip(batch, dims_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.flip(dims_)
                 if isinstance(v, Tensor)
                 else type(v).flip(v, dims_)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("flip", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int]) -> Self:
         """Shift the rows along some batch dims; what falls off comes back at the other end."""
@@ -277,18 +295,19 @@ class MoveMethods(Node):
         dims_ = _dims.dims_in("roll", dims, n)
         moves = _along.roll(batch, shifts, dims_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.roll(shifts, dims_)
                 if isinstance(v, Tensor)
                 else type(v).roll(v, shifts, dims_)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("roll", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def cumsum(self, dim: int) -> Self:
         """Running sum along a batch dim."""
@@ -297,18 +316,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("cumsum", dim, n)
         moves = _along.cumsum(batch, dim)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.cumsum(dim)
                 if isinstance(v, Tensor)
                 else type(v).cumsum(v, dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("cumsum", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def cumprod(self, dim: int) -> Self:
         """Running product along a batch dim."""
@@ -317,18 +337,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("cumprod", dim, n)
         moves = _along.cumprod(batch, dim)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.cumprod(dim)
                 if isinstance(v, Tensor)
                 else type(v).cumprod(v, dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("cumprod", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def logcumsumexp(self, dim: int) -> Self:
         """Running log of the sum of exponentials along a batch dim."""
@@ -337,18 +358,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("logcumsumexp", dim, n)
         moves = _along.logcumsumexp(batch, dim)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.logcumsumexp(dim)
                 if isinstance(v, Tensor)
                 else type(v).logcumsumexp(v, dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("logcumsumexp", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def softmax(self, dim: int) -> Self:
         """Softmax along a batch dim."""
@@ -357,18 +379,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("softmax", dim, n)
         moves = _along.softmax(batch, dim)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.softmax(dim)
                 if isinstance(v, Tensor)
                 else type(v).softmax(v, dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("softmax", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def log_softmax(self, dim: int) -> Self:
         """Log of the softmax along a batch dim."""
@@ -377,18 +400,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("log_softmax", dim, n)
         moves = _along.log_softmax(batch, dim)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.log_softmax(dim)
                 if isinstance(v, Tensor)
                 else type(v).log_softmax(v, dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("log_softmax", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def narrow(self, dim: int, start: int, length: int) -> Self:
         """The rows from start to start + length along a batch dim, without copying."""
@@ -397,18 +421,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("narrow", dim, n)
         moves = _along.narrow(batch, dim, start, length)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.narrow(dim, start, length)
                 if isinstance(v, Tensor)
                 else type(v).narrow(v, dim, start, length)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("narrow", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def repeat(self, *repeats: int | Sequence[int]) -> Self:
         """Copy the batch several times along each batch dim, with dims added in front where more are given."""
@@ -417,18 +442,19 @@ class MoveMethods(Node):
         repeats_ = _dims.spread(repeats)
         moves = _along.repeat(batch, repeats_)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.repeat(*repeats_, *[1] * (v.ndim - n))
                 if isinstance(v, Tensor)
                 else type(v).repeat(v, *repeats_, *[1] * (len(v._batch) - n))
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("repeat", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def repeat_interleave(self, repeats: int | Tensor, dim: int) -> Self:
         """Repeat each row along a batch dim."""
@@ -437,18 +463,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("repeat_interleave", dim, n)
         moves = _along.repeat_interleave(batch, repeats, dim)
         new = rows_after(batch, dim, repeats)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.repeat_interleave(repeats, dim)
                 if isinstance(v, Tensor)
                 else type(v).repeat_interleave(v, repeats, dim)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("repeat_interleave", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def index_select(self, dim: int, index: Tensor) -> Self:
         """The rows that a 1-d int tensor names, along a batch dim."""
@@ -457,18 +484,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("index_select", dim, n)
         moves = _along.index_select(batch, dim, index)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.index_select(dim, index)
                 if isinstance(v, Tensor)
                 else type(v).index_select(v, dim, index)
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("index_select", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def gather(self, dim: int, index: Tensor) -> Self:
         """For each place of the index, the row that it names along a batch dim; all features of the row come along."""
@@ -477,18 +505,19 @@ class MoveMethods(Node):
         dim = _dims.dim_in("gather", dim, n)
         moves = _along.gather(batch, dim, index)
         new = result(batch, moves)
-        return self._rebuild(
-            {
+        try:
+            fields = {
                 k: v.gather(dim, wide(index, v.shape, n))
                 if isinstance(v, Tensor)
                 else type(v).gather(v, dim, wide(index, v._batch, n))
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()
-            },
-            new,
-            None if self._names is None else names_after(self._names, moves),
-        )
+            }
+        except RuntimeError as error:
+            explain("gather", self, error)
+            raise
+        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def unbind(self, dim: int = 0) -> tuple[Self, ...]:
         """One container for each row along a batch dim, without copying."""

@@ -96,19 +96,22 @@ def move_method(op: Op) -> str:
     else:
         lines += [f"        moves = {rule}", "        new = result(batch, moves)"]
         names = "None if self._names is None else names_after(self._names, moves)"
+    if op.name in ("reshape", "view", "expand"):
+        lines += ["        if not new:  # To torch, v.reshape() without sizes is no call.", "            return type(self).squeeze(self)"]
     lines += [
-        "        return self._rebuild(",
-        "            {",
+        "        try:",
+        "            fields = {",
         f"                k: {leaf}",
         "                if isinstance(v, Tensor)",
         f"                else {node}",
         "                if isinstance(v, MoveMethods)",
         "                else v",
         "                for k, v in self._fields.items()",
-        "            },",
-        "            new,",
-        f"            {names},",
-        "        )",
+        "            }",
+        "        except RuntimeError as error:",
+        f'            explain("{op.name}", self, error)',
+        "            raise",
+        f"        return self._rebuild(fields, new, {names})",
     ]
     return "\n".join(lines)
 
@@ -157,7 +160,7 @@ def moves_file() -> str:
         "from __future__ import annotations\n\nfrom collections.abc import Sequence\n\nfrom torch import Tensor\n"
         "from typing_extensions import Self\n\nfrom .._rules import along as _along\nfrom .._rules import dims as _dims\n"
         "from .._rules import moves as _moves\nfrom .._rules.shapes import names_after, result\n"
-        "from .._tree.along import rows_after, wide\nfrom .._tree.node import Node\n\n\n"
+        "from .._tree.along import rows_after, wide\nfrom .._tree.explain import explain\nfrom .._tree.node import Node\n\n\n"
         'class MoveMethods(Node):\n    """Shape ops, each a loop over the entries."""\n\n    __slots__ = ()\n\n'
     )
     return head + "\n\n".join(move_method(op) for op in rows) + "\n"

@@ -23,10 +23,12 @@ def as_size(batch: Any) -> Size:
         return Size(())
     if isinstance(batch, (int, torch.SymInt)):
         return Size((batch,))  # type: ignore[arg-type]  # A SymInt is an int to torch.
-    if isinstance(batch, Sequence):
+    if isinstance(batch, Sequence) and not isinstance(batch, str):
         for size in batch:
             if isinstance(size, float):
                 raise errors.KindError(f"batch_size: {list(batch)} has {size}, a float; sizes are ints")
+            if isinstance(size, int) and size < 0:
+                raise errors.ShapeError(f"batch_size: {list(batch)} has a negative size")
         return Size(batch)
     if isinstance(batch, Tensor):
         return Size(batch.reshape(-1).tolist())

@@ -9,6 +9,7 @@ from torch import Size, Tensor
 
 from .._rules import errors, indexing
 from .._rules.sizes import Ints, Mask
+from .explain import explain
 from .node import Node, kind
 
 N = TypeVar("N", bound=Node)
@@ -53,15 +54,20 @@ def read_items(node: N, items: Items, index: Any) -> N:
 
 
 def _read(node: N, items: Items, index: Any, new: tuple[int, ...]) -> N:
-    return node._rebuild(
-        {
+    try:
+        fields = {
             key: value[index]
             if isinstance(value, Tensor)
             else type(value)._read_items(value, items, index)
             if isinstance(value, Node)
             else value
             for key, value in node._fields.items()
-        },
+        }
+    except RuntimeError as error:
+        explain("index", node, error)
+        raise
+    return node._rebuild(
+        fields,
         new,
         None if node._names is None else _names_after(node._names, items, len(new)),
     )

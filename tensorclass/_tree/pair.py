@@ -23,6 +23,8 @@ def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Calla
     """one(leaf, other) for every leaf."""
     if isinstance(other, NUMBERS):
         return refill(node, iter(grouped.call(gather(node, []), one, all_, other)))
+    if node._items is not None:
+        return _by_item(op, node, other, lambda item, row: binary(op, item, row, one, all_))
     if isinstance(other, Node):
         node, other = broadcast(op, node, other)
         mine, theirs = gather(node, []), match(op, node, other, [])
@@ -34,6 +36,22 @@ def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Calla
     dims = len(batch)
     out = refill(node, iter([one(leaf, right(tensor, leaf.ndim - dims)) for leaf in gather(node, [])]))
     return out if out._batch == batch else _resized(out, batch)
+
+
+def _by_item(op: str, node: Any, other: Any, call: Callable[[Any, Any], Any]) -> Any:
+    """An op of a lazy stack: every item with its row of the other side."""
+    if not isinstance(other, Node):
+        other = operand(op, other)
+        rank = len(node._batch)
+        if other.ndim <= rank - 1 - node._dim:  # It does not reach the stack dim.
+            return node._restack([call(item, other) for item in node._items])
+        at = other.ndim - rank + node._dim
+        rows = list(other.unbind(at)) if other.shape[at] != 1 else [other.squeeze(at)] * len(node._items)
+    else:
+        rows = list(type(other).unbind(other, node._dim))  # type: ignore[attr-defined]  # Every container has it.
+    if len(rows) != len(node._items):
+        raise errors.ShapeError(f"{op}: {len(rows)} rows for a lazy stack of {len(node._items)} items")
+    return node._restack([call(item, row) for item, row in zip(node._items, rows)])
 
 
 def reflected(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
@@ -90,6 +108,8 @@ def _check_in_place(op: str, leaf: Tensor, value: Any) -> None:
 
 def compare(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> Any:
     """one(leaf, other) for every leaf, as bool leaves; plain data is compared by == and != of two containers alone."""
+    if node._items is not None and isinstance(other, (Node, Tensor)):
+        return _by_item(op, node, other, lambda item, row: compare(op, item, row, one))
     if not isinstance(other, Node):
         if not isinstance(other, (*NUMBERS, Tensor)) and type(other).__module__ != "numpy":
             return NotImplemented
@@ -121,6 +141,8 @@ def _compared(op: str, node: Node, other: Node, tensors: Any) -> Node:
 
 
 def _without_data(node: Node) -> Node:
+    if node._items is not None:
+        return node._restack([_without_data(item) for item in node._items])  # type: ignore[attr-defined,no-any-return]
     fields = {
         key: _without_data(value) if isinstance(value, Node) else value
         for key, value in node._fields.items()

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tensorclass import TensorClass, TensorDict
+from tensorclass import TensorClass, TensorDict, lazy_stack
 
 
 class Inner(TensorClass):
@@ -58,9 +58,30 @@ def named(*batch: int) -> Any:
     return out
 
 
+def lazy(*batch: int) -> Any:
+    """A lazy stack along the first batch dim of what nested() is."""
+    return lazy_stack(list(nested(*batch).unbind(0)), 0)
+
+
+def lazy_last(*batch: int) -> Any:
+    """A lazy stack along the last batch dim."""
+    return lazy_stack(list(flat(*batch).unbind(len(batch) - 1)), len(batch) - 1)
+
+
+def lazy_typed(*batch: int) -> Any:
+    """A lazy stack of a class."""
+    return lazy_stack(list(typed(*batch).unbind(0)), 0)
+
+
 KINDS: dict[str, Callable[..., Any]] = {
     "flat": flat, "nested": nested, "data": with_data, "typed": typed, "locked": locked, "named": named,
+    "lazy": lazy, "lazy last": lazy_last, "lazy typed": lazy_typed,
 }  # fmt: skip
+
+
+def base(container: Any) -> type[Any]:
+    """The class that every op keeps: an op that needs one tensor makes a lazy stack dense."""
+    return Typed if isinstance(container, Typed) else TensorDict
 
 
 def leaves(container: Any) -> dict[Any, Tensor]:

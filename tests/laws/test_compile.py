@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning", "ignore::FutureWarning"),
 ]
 MOVES = [op for op in table.OPS.values() if op.family in ("move", "along", "split")]
-COMPILED = ("nested", "typed", "named")
+COMPILED = ("nested", "typed", "named", "lazy")
 
 
 def compiled(call: Callable[..., Any], dynamic: bool) -> Callable[..., Any]:

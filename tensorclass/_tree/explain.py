@@ -1,0 +1,29 @@
+"""What torch cannot do with some kinds of tensor, said with the key of the entry."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from .._rules import errors
+from .node import Node
+from .walk import tensors_with_paths
+
+
+def explain(op: str, node: Node, error: Exception) -> None:
+    """Raise the error again with the key, if an entry is of a kind that many ops of torch do not take."""
+    if isinstance(error, errors.RuleError):
+        return
+    for at, leaf in tensors_with_paths(node):
+        if uncommon(leaf):
+            kind = "a nested tensor" if leaf.is_nested else f"a tensor of layout {leaf.layout}"
+            said = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise errors.StructureError(
+                f"{op}: {errors.name_of(at)} is {kind}, which torch refuses here: {said}; take it out with .exclude(), "
+                "or make it dense, first"
+            ) from error
+
+
+def uncommon(leaf: Tensor) -> bool:
+    """Whether a tensor is no plain strided one."""
+    return leaf.is_nested or leaf.layout is not torch.strided

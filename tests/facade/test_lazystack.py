@@ -1,0 +1,160 @@
+"""Lazy stacks: nothing is copied together until an op needs it; ragged sizes read -1."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tensorclass import LazyStackedTensorDict, TensorClass, TensorDict, assert_close, errors, lazy_stack, stack
+
+
+class Inner(TensorClass):
+    x: Tensor
+    y: Tensor
+
+
+class Outer(TensorClass):
+    inner: Inner
+    note: str = "none"
+
+
+def outer(n: int) -> Outer:
+    return Outer(inner=Inner(x=torch.zeros(n), y=torch.zeros(())))
+
+
+def episodes() -> Any:
+    return lazy_stack([TensorDict(obs=torch.full((n, 4), float(n)), batch_size=[n]) for n in (3, 5, 2)])
+
+
+def test_a_size_that_differs_reads_minus_one() -> None:
+    batch = episodes()
+
+    assert isinstance(batch, LazyStackedTensorDict)
+    assert batch.batch_size == torch.Size([3, -1])
+    assert batch[1]["obs"].shape == (5, 4)
+    assert batch[:, :2]["obs"].shape == (3, 2, 4)
+    assert batch[:, 0].batch_size == (3,)
+    assert batch[-1].batch_size == (2,)
+    assert batch[1:].batch_size == (2, -1)
+    assert batch[torch.tensor([True, False, True])][1].batch_size == (2,)
+    assert batch[torch.tensor([2, 2])].batch_size == (2, 2)
+    assert [row.batch_size[0] for row in batch] == [3, 5, 2]
+
+
+def test_rows_are_the_items_themselves() -> None:
+    items = [TensorDict(a=torch.zeros(3), batch_size=[3]) for _ in range(2)]
+    batch = lazy_stack(items)
+
+    assert batch[0] is items[0]
+    batch[0]["a"] += 1
+    assert batch["a"].sum() == 3
+    assert lazy_stack(items, 1).batch_size == (3, 2)
+
+
+def test_a_ragged_entry_is_read_as_list_padded_or_nested() -> None:
+    batch = lazy_stack([TensorDict(a=torch.ones(3), b=torch.zeros(())), TensorDict(a=torch.ones(4), b=torch.ones(()))])
+
+    assert batch["b"].tolist() == [0, 1]
+    assert [value.shape for value in batch.get("a", as_list=True)] == [(3,), (4,)]
+    assert batch.get("a", as_padded_tensor=True, padding_value=0)[0].tolist() == [1, 1, 1, 0]
+    assert batch.get("a", as_nested_tensor=True).is_nested
+    with pytest.raises(errors.RaggedError, match=r"'a' has another shape in each item \('\[3\]', '\[4\]'\)"):
+        batch["a"]
+    assert batch.get("c") is None
+    assert {key: type(value) for key, value in batch.to_dict().items()} == {"a": list, "b": Tensor}
+
+
+def test_a_ragged_dim_may_be_moved_but_not_merged() -> None:
+    batch = episodes()
+
+    assert batch.unsqueeze(0).batch_size == (1, 3, -1)
+    assert batch.permute(1, 0).batch_size == (-1, 3)
+    assert batch.permute(1, 0)[:, 1]["obs"].shape == (5, 4)
+    for call in (lambda: batch.reshape(-1), lambda: batch.flatten(), lambda: batch.unbind(1)):
+        with pytest.raises(errors.RaggedError, match=r"batch dim 1 is ragged; densify first with .densify\(pad=0\)"):
+            call()
+    dense = batch.densify(pad=-1, mask="there")
+    assert dense.batch_size == (3, 5)
+    assert dense["there"].sum(1).tolist() == [3, 5, 2]
+    assert dense["obs"][2, 2:].unique().tolist() == [-1]
+
+
+def test_a_row_may_be_replaced_by_one_of_another_shape() -> None:
+    batch = lazy_stack([TensorDict(a=torch.ones(3)), TensorDict(a=torch.ones(4))])
+    batch[1] = TensorDict(a=torch.zeros(7))
+
+    assert batch[1]["a"].shape == (7,)
+    assert batch[0]["a"].shape == (3,)
+
+
+def test_writes_go_to_the_items_whole_or_not_at_all() -> None:
+    batch = episodes()
+    batch["reward"] = [torch.zeros(3), torch.zeros(5), torch.zeros(2)]
+    assert batch[1]["reward"].shape == (5,)
+    with pytest.raises(RuntimeError):
+        batch["bad"] = [torch.zeros(3), torch.zeros(4), torch.zeros(2)]
+    assert all("bad" not in item for item in batch)
+    with pytest.raises(errors.Locked):
+        batch.lock_().set("z", torch.zeros(3))
+
+
+def test_ops_on_items_stay_lazy() -> None:
+    batch = episodes()
+
+    for out in (batch + 1, batch.clone(), batch.to(torch.float64), batch.exp(), -batch, batch == batch, batch.flip(0)):
+        assert isinstance(out, LazyStackedTensorDict)
+        assert out.batch_size == (3, -1)
+    assert (batch + 1)[1]["obs"].unique().tolist() == [6]
+    assert (batch == batch).all()
+    assert torch.stack([batch, batch]).batch_size == (2, 3, -1)
+    assert torch.cat([batch, batch]).batch_size == (6, -1)
+    assert torch.cat([batch, batch], 1)[0].batch_size == (6,)
+
+
+def test_a_lazy_stack_of_a_class_is_an_instance_of_it() -> None:
+    batch = lazy_stack([outer(2), outer(3)])
+
+    assert isinstance(batch, Outer)
+    assert isinstance(batch.inner, Inner)
+    assert type(batch[0]) is Outer
+    assert set(batch.keys(True, True)) == {("inner", "x"), ("inner", "y")}
+    assert batch.inner.y.shape == (2,)
+    assert batch[1].inner.x.shape == (3,)
+    assert batch.note == "none"
+    for other in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch), batch.clone()):
+        assert isinstance(other, Outer) and other[1].inner.x.shape == (3,)
+    with pytest.raises(AttributeError):
+        batch.nothing  # type: ignore[attr-defined]
+    with pytest.raises(errors.StructureError, match="stack: in 'inner': 'x' is a tensor of shape \\[2\\] in item 0"):
+        stack([outer(2), outer(3)])
+
+
+def test_items_must_be_alike() -> None:
+    with pytest.raises(TypeError, match="lazy_stack: item 0 is a TensorDict, item 1 a Inner; items must have one class"):
+        lazy_stack([TensorDict(), Inner(x=torch.zeros(2), y=torch.zeros(2))])  # type: ignore[list-item]
+    with pytest.raises(errors.ShapeError, match="they must have the same number of batch dims"):
+        lazy_stack([TensorDict(batch_size=[2]), TensorDict()])
+    with pytest.raises(errors.ShapeError, match="lazy_stack: no containers were given"):
+        lazy_stack([])
+
+
+def test_a_lazy_stack_goes_through_pytree_and_vmap() -> None:
+    batch = lazy_stack([TensorDict(a=torch.ones(3), batch_size=[3])] * 2)
+
+    assert_close(torch.vmap(lambda x: x * 2, in_dims=1, out_dims=1)(batch.contiguous()), batch.contiguous() * 2)
+    leaves, spec = torch.utils._pytree.tree_flatten(batch)
+    assert len(leaves) == 2
+    assert torch.utils._pytree.tree_unflatten(leaves, spec).batch_size == (2, 3)
+
+
+def test_maybe_dense_stack_is_dense_where_it_can_be() -> None:
+    alike = TensorDict.maybe_dense_stack([TensorDict(a=torch.ones(2)), TensorDict(a=torch.ones(2))])
+    ragged = TensorDict.maybe_dense_stack([TensorDict(a=torch.ones(2)), TensorDict(a=torch.ones(3))])
+
+    assert type(alike) is TensorDict
+    assert type(ragged) is LazyStackedTensorDict
