@@ -102,9 +102,9 @@ def read_box(walk: Walk, expr: MemberExpr, owner: Value, box: Box, name: str) ->
             return returned(walk, user.func.type)
         return Method(owner, name)
     if name in ("batch_size", "shape"):
-        return Pieces(box.batch) if known else UNKNOWN
+        return Pieces(box.batch or ()) if known else UNKNOWN
     if name in ("ndim", "batch_dims"):
-        return len(box.batch) if known else UNKNOWN  # type: ignore[arg-type]  # known
+        return len(box.batch or ()) if known else UNKNOWN
     if name == "is_locked":
         return UNKNOWN
     return Method(owner, name)
@@ -175,6 +175,16 @@ def resize(walk: Walk, node: Expression, owner: Value, box: Box, value: Value) -
             batch = None
             break
     walk.here.put(owner, replace(walk.here.get(owner), batch=batch, no_batch_size=False))
+    regrow(walk, box, batch)
+
+
+def regrow(walk: Walk, box: Box, batch: Any) -> None:
+    """Nested containers grow with the one around them."""
+    for inner in box.fields.values():
+        thing = walk.here.get(inner)
+        if isinstance(thing, Box) and (thing.batch is None or batch is None or len(thing.batch) < len(batch)):
+            walk.here.put(inner, replace(thing, batch=batch, no_batch_size=False))
+            regrow(walk, thing, batch)
 
 
 def write_entry(walk: Walk, node: Expression, owner: Value, box: Box, key: Any, value: Value) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mypy.nodes import CallExpr, Expression, Node, TypeInfo
 from mypy.types import Instance
 from mypy.typevars import fill_typevars_with_any
-from tensorclass._rules import along, annotations, errors, folds, joins, moves, pointwise, table
+from tensorclass._rules import along, errors, folds, joins, moves, pointwise, table
+from tensorclass._rules import annotations as strings
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, NotKnown
 
@@ -24,6 +25,7 @@ from ._values import (
     Many,
     Mapped,
     Net,
+    Plain,
     Ref,
     Shape,
     Tensor,
@@ -100,6 +102,10 @@ def as_field(walk: Walk, value: Value, batch: Shape = None) -> Value:
             return walk.here.new(Box(None))
         inner = {key: as_field(walk, item) for key, item in thing.items.items()}
         return walk.here.new(Box(None, None, True, None, inner, open=False))
+    if isinstance(value, str):
+        return Plain("str")
+    if isinstance(value, (int, float, bytes)):
+        return UNKNOWN
     return value
 
 
@@ -133,7 +139,7 @@ def declared_value(walk: Walk, field: Field, batch: Shape) -> Value:
     if batch is None and field.dims.has_batch:
         from ._values import Star
 
-        rest = to_shape(annotations.Dims("", (), None, field.dims.after), {}, free=False) or ()
+        rest = to_shape(strings.Dims("", (), None, field.dims.after), {}, free=False) or ()
         shape = (Star("batch"), *rest)
     thing = walk.here.get(value)
     if isinstance(thing, Box):
@@ -221,7 +227,7 @@ def vote(
         ballots.append((name, field.dims, shape))
     if not ballots and not silent:
         return (), any(field.dims is not None and field.dims.has_batch for field in fields.values())
-    batch, wrong = annotations.vote(ballots)
+    batch, wrong = strings.vote(ballots)
     if wrong is not None:
         walk.say(expr, _codes.BATCH, sentence(wrong))
         return None, True
@@ -284,9 +290,6 @@ def refined(walk: Walk, field: Field, value: Value, batch: Shape) -> Value:
         declared = declared_value(walk, field, batch)
         if isinstance(declared, Tensor):
             return Tensor(value.shape if value.shape is not None else declared.shape, value.dtype or declared.dtype)
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and isinstance(field.plain, Instance):
-        if field.plain.type.name == "Tensor":
-            return Tensor((), None)
     thing = walk.here.get(value)
     if isinstance(thing, Box) and thing.batch is None and batch is not None and thing.info is None:
         walk.here.put(value, replace(thing, batch=batch))
@@ -443,7 +446,7 @@ def shaped(walk: Walk, box: Box, batch: Shape) -> dict[str, Value]:
                 tail = thing.batch[len(box.batch) :]
             inner = None if tail is None or batch is None else (*batch, *tail)
             fields[key] = like(walk, thing, inner, keep=False)
-        elif isinstance(value, (str, int, float)) or value is None:
+        elif isinstance(value, Plain) or value is None:
             fields[key] = value
         else:
             fields[key] = UNKNOWN

@@ -9,7 +9,7 @@ from mypy.expandtype import expand_type_by_instance
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import TypeInfo, Var
 from mypy.types import Instance, NoneType, ProperType, Type, UnionType, get_proper_type
-from tensorclass._rules import annotations
+from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError, Dims
 
 from ._types import is_ours
@@ -97,7 +97,7 @@ def _declared(owner: TypeInfo, name: str) -> tuple[Dims | None, str | None]:
         return None, None
     text, dtype = kept[name]
     try:
-        return annotations.parse(text), dtype or None
+        return strings.parse(text), dtype or None
     except AnnotationError:
         return None, None
 

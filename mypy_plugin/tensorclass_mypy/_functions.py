@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr
+from mypy.nodes import CallExpr, NameExpr
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
@@ -67,9 +67,8 @@ def length(walk: Walk, expr: CallExpr, args: Args) -> Value:
     value = args.positional[0][0]
     thing = walk.here.get(value)
     if isinstance(thing, Box):
-        if thing.batch == () and thing.no_batch_size:
-            walk.say(expr, _codes.BATCH, "len: the batch size is [] because no batch_size was given, so this is always 0")
-            return UNKNOWN
+        if thing.batch == ():
+            return 0
         return _first(thing.batch)
     if isinstance(thing, Tensor):
         return _first(thing.shape)
@@ -88,6 +87,8 @@ def _first(shape: Any) -> Value:
 def range_(walk: Walk, expr: CallExpr, args: Args) -> Value:
     """range(...): its numbers, if they are few."""
     ends = args.values()
+    if ends == [0] and isinstance(args.positional[0][1], CallExpr):
+        _no_rows(walk, args.positional[0][1])
     if ends and all(is_int(end) for end in ends):
         try:
             numbers = range(*ends)
@@ -95,6 +96,15 @@ def range_(walk: Walk, expr: CallExpr, args: Args) -> Value:
             return UNKNOWN
         return tuple(numbers) if len(numbers) <= 32 else Many(UNKNOWN)
     return Many(UNKNOWN)
+
+
+def _no_rows(walk: Walk, expr: CallExpr) -> None:
+    """range(len(x)) of a container without batch size."""
+    if isinstance(expr.callee, NameExpr) and expr.callee.fullname == "builtins.len" and isinstance(expr.args[0], NameExpr):
+        thing = walk.here.get(walk.evaluate(expr.args[0]))
+        if isinstance(thing, Box) and thing.no_batch_size and thing.batch == ():
+            text = "len: the batch size is [] because no batch_size was given, so this is always 0"
+            walk.say(expr, _codes.BATCH, text)
 
 
 def tuple_(walk: Walk, expr: CallExpr, args: Args) -> Value:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import Expression, FuncDef, Import, ImportFrom, MypyFile, NameExpr
-from mypy.types import CallableType, RawExpressionType, TupleType, Type, UnboundType, UnionType
-from tensorclass._rules import algebra, annotations
+from mypy.types import CallableType, RawExpressionType, TupleType, UnboundType, UnionType
+from tensorclass._rules import algebra
+from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError, Dims, One
 from tensorclass._rules.sizes import UNKNOWN
 
@@ -76,7 +77,7 @@ def names_of(tree: MypyFile) -> dict[str, str]:
     return kept[1]
 
 
-def of_type(tree: MypyFile, typ: Type | None) -> Hint | None:
+def of_type(tree: MypyFile, typ: Any) -> Hint | None:
     """The shape that an annotation declares, if it is one of jaxtyping's."""
     names = names_of(tree)
     if not names:
@@ -86,7 +87,7 @@ def of_type(tree: MypyFile, typ: Type | None) -> Hint | None:
 
 def _read(typ: Any, names: dict[str, str], optional: bool) -> Hint | None:
     if isinstance(typ, UnionType):
-        rest = [item for item in typ.items if not _is_none(item)]
+        rest: list[Any] = [item for item in typ.items if not _is_none(item)]
         return _read(rest[0], names, True) if len(rest) == 1 and len(typ.items) == 2 else None
     if isinstance(typ, UnboundType) and typ.name.split(".")[-1] == "Optional" and len(typ.args) == 1:
         return _read(typ.args[0], names, True)
@@ -96,7 +97,7 @@ def _read(typ: Any, names: dict[str, str], optional: bool) -> Hint | None:
     if text is None:
         return None
     try:
-        dims = annotations.parse(text)
+        dims = strings.parse(text)
     except AnnotationError:
         return None
     inner = typ.args[0]
@@ -116,7 +117,7 @@ def _text(typ: Any) -> str | None:
 
 def signature(tree: MypyFile, node: FuncDef) -> Signature | None:
     """What the annotations of a function declare; None: nothing."""
-    typ = node.unanalyzed_type
+    typ: Any = node.unanalyzed_type
     if not isinstance(typ, CallableType) or not names_of(tree):
         return None
     parameters: dict[str, Hint] = {}
@@ -127,7 +128,7 @@ def signature(tree: MypyFile, node: FuncDef) -> Signature | None:
         if hint is not None:
             parameters[argument.variable.name] = hint
     result: Hint | tuple[Hint | None, ...] | None = of_type(tree, typ.ret_type)
-    inner = typ.ret_type
+    inner: Any = typ.ret_type
     if isinstance(inner, UnboundType) and inner.name.split(".")[-1] in ("tuple", "Tuple") and inner.args:
         parts = tuple(of_type(tree, item) for item in inner.args)
         result = parts if any(parts) else None
@@ -143,7 +144,8 @@ def stored(walk: Walk, node: FuncDef) -> Signature | None:
     """What the annotations of a function of a module read from the cache declare."""
     from ._stored import signature_of
 
-    return signature_of(walk, node)
+    found: Signature | None = signature_of(walk, node)
+    return found
 
 
 # -- Shapes out of annotations --------------------------------------------------------------------------------------
@@ -198,7 +200,7 @@ def fits(walk: Walk, dims: Dims, shape: Shape, bound: dict[str, Any], strict: bo
             elif len(known) != len(run) or any(unlike(walk, a, b) for a, b in zip(known, run)):
                 return f"*{dims.many.name} is {show_shape(run)} here and {show_shape(known)} elsewhere"
     places = [*zip(dims.before, range(few)), *zip(dims.after, range(behind, len(shape)))]
-    places.sort(key=lambda pair: annotations.plain_name(pair[0].size) is None)
+    places.sort(key=lambda pair: strings.plain_name(pair[0].size) is None)
     for one, place in places:
         wrong = _fits_one(walk, one, place, shape[place], bound, strict)
         if wrong is not None:
@@ -249,7 +251,7 @@ def _fits_one(walk: Walk, one: One, place: int, size: Any, bound: dict[str, Any]
         return None
     if one.broadcast and is_int(size) and size == 1:
         return None
-    name = annotations.plain_name(wanted)
+    name = strings.plain_name(wanted)
     if name is not None and name not in bound:
         bound[name] = size
         return None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from mypy.nodes import CallExpr
 from tensorclass._rules import errors, joins, table
 from tensorclass._rules.errors import RuleError
-from tensorclass._rules.sizes import UNKNOWN
+from tensorclass._rules.sizes import UNKNOWN, same
 
 from . import _codes
 from ._containers import like, op, sentence
@@ -139,7 +139,7 @@ def lazy(walk: Walk, expr: CallExpr, boxes: list[Any], box: Box, dim: Value) -> 
             if 0 <= place <= len(batches[0]):
                 row = []
                 for sizes in zip(*batches):
-                    alike = all(joins.same(size, sizes[0]) is True for size in sizes)
+                    alike = all(same(size, sizes[0]) is True for size in sizes)
                     row.append(sizes[0] if alike else UNKNOWN)
                 batch = (*row[:place], len(boxes), *row[place:])
     new = like(walk, box, batch, keep=False)

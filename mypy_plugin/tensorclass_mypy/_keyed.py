@@ -11,10 +11,11 @@ from tensorclass._rules.nearest import nearest
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _wraps
-from ._containers import as_field, copied, fields_of, misfit, store
-from ._keys import find, flat_key, is_key
+from ._containers import as_field, copied, flat_key, misfit, store
+from ._fields import fields_of
+from ._keys import find, is_key
 from ._types import is_tensorclass
-from ._values import Box, Class, Function, Items, Lambda, Library, Many, Mapped, Method, Net, Outputs, Ref, Tensor, Value
+from ._values import Box, Class, Function, Items, Lambda, Library, Many, Mapped, Method, Net, Outputs, Plain, Ref, Tensor, Value
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -59,7 +60,7 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         return walk.here.new(Net(info.name, info, False, touched=True))
     given = args.take(MODULE_NAMES)
     module = given.get("module", UNKNOWN)
-    settings = dict(given)
+    settings: dict[str, Any] = dict(given)
     into = walk.here.get(given.get("in_keys", UNKNOWN))
     if isinstance(into, Mapped) and into.items is not None:
         keyed = {name: key for name, key in into.items.items() if is_key(key)} if len(into.items) else {}
@@ -385,7 +386,7 @@ def read_inputs(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> list[Value]
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
         elif value is None and key not in optional and _wraps.needs_tensor(walk, net, key):
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: the field is not set, and the module needs a tensor")
-        elif isinstance(value, str) and _wraps.needs_tensor(walk, net, key):
+        elif isinstance(value, Plain) and _wraps.needs_tensor(walk, net, key):
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)} is a str, and the module needs a tensor")
         elif value is UNKNOWN and _is_str_field(walk, ref, path) and _wraps.needs_tensor(walk, net, key):
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)} is a str, and the module needs a tensor")

@@ -41,7 +41,7 @@ def find(walk: Walk, ref: Value, path: tuple[str, ...]) -> tuple[Value, str | No
                 return UNKNOWN, None
             return UNKNOWN, None
         if box.info is not None:
-            if name not in (fields_of(box.info) or {name: None}):
+            if name not in (fields_of(box.info) or [name]):
                 return UNKNOWN, None  # Said by the class itself.
             value = read_field(walk, value, box, name)
             continue

@@ -10,7 +10,8 @@ from tensorclass._rules import errors, table
 from tensorclass._rules.sizes import UNKNOWN, product
 
 from . import _codes, _keys
-from ._containers import as_field, copied, fields_of, like, misfit, op, sizes_of
+from ._containers import as_field, copied, flat_key, like, misfit, op, sizes_of
+from ._fields import fields_of
 from ._types import is_ours, is_tensorclass, is_tensordict
 from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Value, has_star, is_int
 
@@ -79,7 +80,7 @@ def set_(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
 def set_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     """x.set_(key, value): the key must be there."""
     given = args.take("key item")
-    key = _keys.flat_key(given.get("key", UNKNOWN))
+    key = flat_key(given.get("key", UNKNOWN))
     if key is not None:
         _, wrong = _keys.find(walk, ref, key)
         if wrong is not None:
@@ -185,7 +186,7 @@ def to_tensordict(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) 
 
 
 def _gaps(box: Box) -> bool:
-    return box.info is not None and any(name not in box.fields for name in fields_of(box.info) or {"": None})
+    return box.info is not None and any(name not in box.fields for name in fields_of(box.info) or [""])
 
 
 def size(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:

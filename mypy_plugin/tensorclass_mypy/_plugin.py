@@ -109,13 +109,16 @@ class TensorClassPlugin(Plugin):
         return ctx.default_return_type
 
     def _torch(self, ctx: FunctionSigContext, name: str) -> FunctionLike:
-        return safely(ctx.api, ctx.default_signature, _signatures.on_call, ctx, name)
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _signatures.on_call, ctx, name)
 
     def _replace(self, ctx: MethodSigContext) -> FunctionLike:
-        return safely(ctx.api, ctx.default_signature, _typed_keys.on_replace, ctx)
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _typed_keys.on_replace, ctx)
 
     def _call(self, ctx: MethodSigContext) -> FunctionLike:
-        return safely(ctx.api, ctx.default_signature, _calls_of.on_call, ctx, self.config.calls)
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _calls_of.on_call, ctx, self.config.calls)
 
     def _class(self, ctx: ClassDefContext) -> None:
         safely(ctx.api, None, _classes.on_class, ctx)

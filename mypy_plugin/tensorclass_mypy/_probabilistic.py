@@ -11,7 +11,8 @@ from tensorclass._rules.nearest import suggest
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
-from ._keys import flat_key, is_key
+from ._containers import flat_key
+from ._keys import is_key
 from ._values import Box, Class, Items, Mapped, Method, Net, Tensor, Value
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         leak(walk, args.values())
         return walk.here.new(Net(info.name, info, False, touched=True))
     given = args.take("in_keys out_keys")
-    settings = dict(given)
+    settings: dict[str, Any] = dict(given)
     into = walk.here.get(given.get("in_keys", UNKNOWN))
     names: list[Any] | None = None
     where = args.node("in_keys out_keys", "in_keys") or expr
@@ -130,7 +131,7 @@ def _samples(walk: Walk, given: dict[str, Value], keywords: Any, composite: bool
         if isinstance(names, Mapped) and names.items is not None and all(is_key(key) for key in names.items.values()):
             return tuple(names.items.values())
         return UNKNOWN
-    return UNKNOWN if composite else ("_",) if False else UNKNOWN
+    return UNKNOWN
 
 
 def _log_probs(
@@ -140,7 +141,8 @@ def _log_probs(
     from ._keyed import key_list
 
     returns = given.get("return_log_prob", False)
-    one, many = given.get("log_prob_key", None), given.get("log_prob_keys", None)
+    one: Any = given.get("log_prob_key", None)
+    many = given.get("log_prob_keys", None)
     if is_key(one) and isinstance(samples, tuple) and one in samples:
         text = f"log_prob_key: {errors.name_of(one)} is the key of a sample; the log-probability would replace it"
         walk.say(args.named.get("log_prob_key", (None, expr))[1], _codes.MODULE, text)

@@ -6,7 +6,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Any
 
-from mypy.nodes import Node
+from mypy.nodes import Context, Node
 
 from . import _codes
 
@@ -96,7 +96,7 @@ def _enabled(api: Any, code: Any) -> bool:
     return code.code not in _off
 
 
-def say(api: Any, node: Node, code: Any, text: str) -> None:
+def say(api: Any, node: Context, code: Any, text: str) -> None:
     """One error, now; a hook that fires again for the same node says nothing new (mypy drops repeated lines)."""
     emit(api, [Report(node, code, text, "error")])
 

@@ -148,7 +148,10 @@ def report_assert(walk: Any, s: AssertStmt) -> None:
     from . import _codes
 
     if isinstance(s.expr, ComparisonExpr) and not {"is", "is not", "in", "not in"} & set(s.expr.operators):
-        walk.say(s.expr, _codes.SHAPE, "this assertion is always false for the sizes known here")
+        values = [walk.here.get(walk.evaluate(operand)) for operand in s.expr.operands]
+        if all(isinstance(value, (int, tuple)) and not isinstance(value, bool) for value in values):
+            shown = " and ".join(str(list(value) if isinstance(value, tuple) else value) for value in values)
+            walk.say(s.expr, _codes.SHAPE, f"this assertion is always false: it compares {shown}")
 
 
 def names_in_vars(node: Node) -> set[Var]:

@@ -138,8 +138,7 @@ class _Meet:
         if a is b:
             return a
         if a is UNKNOWN or b is UNKNOWN:
-            self._split(a), self._split(b)
-            return UNKNOWN
+            return self._lose(a, b)
         if isinstance(a, Ref) and isinstance(b, Ref):
             return a if a.id == b.id else self._refs(a, b)
         if equal(a, b):
@@ -150,13 +149,14 @@ class _Meet:
             return tuple(self.values(x, y) for x, y in zip(a, b))
         if isinstance(a, Many) and isinstance(b, Many):
             return Many(self.values(a.each, b.each))
-        self._split(a), self._split(b)
-        return UNKNOWN
+        return self._lose(a, b)
 
-    def _split(self, value: Value) -> None:
-        """A thing that now has a name nobody follows."""
-        if isinstance(value, (Ref, tuple)):
-            self.into.forget(value)
+    def _lose(self, a: Value, b: Value) -> Value:
+        """Things that now have a name nobody follows."""
+        for value in (a, b):
+            if isinstance(value, (Ref, tuple)):
+                self.into.forget(value)
+        return UNKNOWN
 
     def _refs(self, a: Ref, b: Ref) -> Value:
         """Two things under one name: what they share; each alone may change through that name."""

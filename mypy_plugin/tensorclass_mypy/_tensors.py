@@ -189,12 +189,12 @@ def _wider(x: Any, y: Any) -> Any:
 
 def _star_broadcast(a: Any, b: Any) -> Shape:
     if same_shape(a, b):
-        return a  # type: ignore[no-any-return]
+        return a
     for one, other in ((a, b), (b, a)):
         if len(one) == 0 or (all(is_int(size) and size == 1 for size in one)):
-            return other if len(one) < len(other) or not has_star(one) else None  # type: ignore[no-any-return]
+            return other if len(one) < len(other) or not has_star(one) else None
     if len(a) == len(b) and all(equal(x, y) or (is_int(y) and y == 1) for x, y in zip(a, b) if not isinstance(x, Star)):
-        return a if all(x == y for x, y in zip(a, b) if isinstance(x, Star)) else None  # type: ignore[no-any-return]
+        return a if all(x == y for x, y in zip(a, b) if isinstance(x, Star)) else None
     return None
 
 
@@ -401,11 +401,11 @@ def fold(
         values = values[1:]
     if name in ("topk", "kthvalue") and values:
         count = values.pop(0)
-        dim = given.get("dim", values[0] if values else -1)
+        along = given.get("dim", values[0] if values else -1)
         shape = known(tensor)
-        if shape is None or not is_int(dim) or not -len(shape) <= dim < len(shape) or name == "kthvalue":
+        if shape is None or not is_int(along) or not -len(shape) <= along < len(shape) or name == "kthvalue":
             return UNKNOWN
-        place = dim % len(shape)
+        place = along % len(shape)
         cut = (*shape[:place], count if is_size(count) else UNKNOWN, *shape[place + 1 :])
         return (Tensor(cut, tensor.dtype), Tensor(cut, "int"))
     if name in ("sort", "cummax", "cummin"):

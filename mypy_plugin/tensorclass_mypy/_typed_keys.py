@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import DictExpr, Expression, StrExpr, TypeInfo
+from mypy.nodes import ARG_NAMED_OPT, ARG_STAR2, ArgKind, DictExpr, Expression, StrExpr, TypeInfo
 from mypy.plugin import MethodContext, MethodSigContext
 from mypy.types import (
     AnyType,
@@ -21,7 +21,6 @@ from mypy.types import (
     UnionType,
     get_proper_type,
 )
-from mypy.nodes import ARG_NAMED_OPT, ARG_STAR2
 from mypy.subtypes import is_subtype
 from mypy.typeops import make_simplified_union
 from tensorclass._rules import errors
@@ -216,9 +215,9 @@ def merge(ctx: MethodContext, instance: Instance, name: str) -> None:
         mine, theirs = fields_of(instance.type), fields_of(typ.type)
         if mine is None or theirs is None:
             return
-        for key in theirs:
-            if key not in mine and not theirs[key].optional:
-                _report.say(ctx.api, node, _codes.FIELD, errors.no_field(instance.type.name, key, list(mine)))
+        for name in theirs:
+            if name not in mine and not theirs[name].optional:
+                _report.say(ctx.api, node, _codes.FIELD, errors.no_field(instance.type.name, name, list(mine)))
                 return
 
 
@@ -231,18 +230,18 @@ def on_replace(ctx: MethodSigContext) -> FunctionLike:
     fields = fields_of(instance.type, instance)
     if fields is None or not isinstance(signature, CallableType):
         return signature
-    kinds, names, types = [], [], []
-    for kind, name, typ in zip(signature.arg_kinds, signature.arg_names, signature.arg_types):
-        if kind != ARG_STAR2 and name not in fields:
-            kinds.append(kind), names.append(name), types.append(typ)
-    for name in OWN:
-        if name not in names and name not in fields:
-            kinds.append(ARG_NAMED_OPT), names.append(name), types.append(AnyType(TypeOfAny.special_form))
+    every = AnyType(TypeOfAny.special_form)
+    rows: list[tuple[ArgKind, str | None, Type]] = [
+        (kind, name, typ)
+        for kind, name, typ in zip(signature.arg_kinds, signature.arg_names, signature.arg_types)
+        if kind != ARG_STAR2 and name not in fields
+    ]
+    there = {name for _, name, _ in rows}
+    rows += [(ARG_NAMED_OPT, name, every) for name in OWN if name not in there and name not in fields]
     for field in fields.values():
         if not field.init_only:
-            kinds.append(ARG_NAMED_OPT), names.append(field.name)
-            types.append(field.type if field.type is not None else AnyType(TypeOfAny.special_form))
-    return signature.copy_modified(arg_kinds=kinds, arg_names=names, arg_types=types)
+            rows.append((ARG_NAMED_OPT, field.name, field.type if field.type is not None else every))
+    return signature.copy_modified(arg_kinds=[row[0] for row in rows], arg_names=[row[1] for row in rows], arg_types=[row[2] for row in rows])
 
 
 __all__ = ["is_tensordict"]

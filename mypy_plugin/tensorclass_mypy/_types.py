@@ -14,7 +14,6 @@ from mypy.types import (
     ProperType,
     TupleType,
     Type,
-    TypeType,
     TypeVarType,
     UnionType,
     get_proper_type,
@@ -81,8 +80,6 @@ def from_type(walk: Walk, typ: Type | None) -> Value:
         return proper.value if not proper.is_enum_literal() else UNKNOWN
     if isinstance(proper, NoneType):
         return UNKNOWN  # A variable that is None so far.
-    if isinstance(proper, TypeType) and isinstance(proper.item, Instance):
-        return UNKNOWN
     if isinstance(proper, UnionType):
         return Typed(proper)
     return UNKNOWN

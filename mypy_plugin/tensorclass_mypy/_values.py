@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from mypy.nodes import Expression, FuncDef, LambdaExpr, TypeInfo, Var
 from mypy.types import ProperType
@@ -147,6 +147,13 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Plain:
+    """Data in a container that is no tensor, by its kind; an op may have made a stack of it."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Many:
     """Some values of one kind, nobody knows how many."""
 
@@ -165,7 +172,7 @@ def is_known(value: Value) -> bool:
     return value is not UNKNOWN
 
 
-def is_int(value: Value) -> bool:
+def is_int(value: Value) -> TypeGuard[int]:
     """An int that is known as a number."""
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -35,6 +35,7 @@ from mypy.nodes import (
     TempNode,
     TryStmt,
     TupleExpr,
+    TypeInfo,
     ListExpr,
     Var,
     WhileStmt,
@@ -442,10 +443,10 @@ class Walk:
                     middle.forget(value)
             for var in _scan.bound_in(s.body):
                 middle.names[var] = UNKNOWN
-            for var, handler in zip(s.vars, s.handlers):
+            for caught, handler in zip(s.vars, s.handlers):
                 self.state = middle.copy()
-                if var is not None and isinstance(var.node, Var):
-                    self.here.names[var.node] = UNKNOWN
+                if caught is not None and isinstance(caught.node, Var):
+                    self.here.names[caught.node] = UNKNOWN
                 self.block(handler)
                 after = join(after, self.state)
         self.state = done
@@ -511,6 +512,20 @@ class Walk:
 
     def class_(self, s: ClassDef) -> None:
         return None
+
+    # -- What the rest of the program knows; see _analysis ----------------------------------------------------
+
+    def tree_of(self, fullname: str) -> MypyFile | None:
+        """The file that a function is defined in, if its body can be read."""
+        raise NotImplementedError
+
+    def known_broken(self, node: FuncDef) -> bool:
+        """Whether a function is wrong by itself, so that a call of it adds nothing."""
+        raise NotImplementedError
+
+    def class_attribute(self, info: TypeInfo, name: str) -> Value:
+        """An attribute that a class sets once, in its __init__."""
+        raise NotImplementedError
 
     # -- Types --------------------------------------------------------------------------------------------------
 
