@@ -219,6 +219,8 @@ class LazyStack(LazyMoveMethods, Container):
             if not -len(self._items) <= mine < len(self._items):
                 raise errors.DimError(f"index: {mine} is out of range for batch dim {at} of size {len(self._items)}")
             return _at(self._items[mine], rest)
+        if torch.compiler.is_compiling() and isinstance(mine, Tensor):  # In a graph the rows would be data.
+            return self._dense("index")[items]
         chosen = picked(self._items, mine)
         if not chosen:
             return no_rows(_at(self._items[0], rest), out_dim)

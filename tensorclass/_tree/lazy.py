@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Size
 from typing_extensions import Self
 
@@ -98,7 +99,7 @@ def along_items(op: str, items: list[Any], arguments: dict[str, Any]) -> list[An
     if op == "narrow":
         start = arguments["start"] + (len(items) if arguments["start"] < 0 else 0)
         return items[start : start + arguments["length"]]
-    if op == "index_select":
+    if op == "index_select" and not torch.compiler.is_compiling():  # In a graph the rows would be data.
         return [items[row] for row in arguments["index"].reshape(-1).tolist()]
     if op == "roll":
         shifts = arguments["shifts"]
