@@ -17,8 +17,10 @@ from pathlib import Path
 import pytest
 import torch
 
+from tensorclass_mypy._codes import ALL as CODES
 from tests.docs.pages import PAGES, ROOT, Page, Statement, pages
 
+ERRORS = Page(ROOT / "docs" / "errors.md")
 CONFIG = "[mypy]\nstrict = True\nplugins = tensorclass_mypy\n"
 MESSAGE = re.compile(r"^(?P<module>\w+)\.py:(?P<line>\d+): (?P<kind>error|note): (?P<text>.*)$")
 
@@ -87,6 +89,28 @@ def test_mypy_says_what_a_page_says_it_does(page: Page, mypy: Said) -> None:
 
     assert not missing, dict(said)
     assert not unmarked
+
+
+def headings(page: Page) -> dict[str, range]:
+    """The lines below each heading of the second level."""
+    lines = page.path.read_text().splitlines()
+    starts = [number for number, line in enumerate(lines, start=1) if line.startswith("## ")]
+    ends = [*starts[1:], len(lines) + 1]
+    return {lines[start - 1].removeprefix("## "): range(start, end) for start, end in zip(starts, ends, strict=True)}
+
+
+def test_every_code_has_a_heading() -> None:
+    assert set(headings(ERRORS)) == set(CODES)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", sorted(set(CODES) - {"tensorclass-plugin"}))
+def test_a_wrong_program_has_the_code_of_its_heading(code: str, mypy: Said) -> None:
+    below = headings(ERRORS)[code]
+    marked = [line for line in ERRORS.marks() if line in below]
+
+    assert marked
+    assert all(f"[{code}]" in "".join(mypy[ERRORS.name][line]) for line in marked)
 
 
 @pytest.fixture(scope="module")
