@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .nearest import suggest
+from .nearest import nearest, suggest
 from .sizes import Batch, show
 
 Key = str | tuple[str, ...]
@@ -149,10 +149,11 @@ def keys_form(what: str, keys: object) -> str:
 def inputs_missing(missing: Iterable[Key], keys: Iterable[Key]) -> str:
     """A module that failed, and inputs that were not there."""
     missing, keys = list(missing), list(keys)
-    facts = "; ".join(f"no key {name_of(key)}{suggest(key, keys)}" for key in missing)
     here = f"the keys here are {some_names(keys)}" if keys else "there are no keys here"
+    meant = [f"{name_of(key)} (did you mean {near!r}?)" for key in missing if (near := nearest(key, keys)) is not None]
+    near_ones = f": {', '.join(meant)}" if meant else ""
     return (
-        f"Some tensors that the module needs were not found ({facts}; {here}): "
+        f"Some tensors that the module needs were not found{near_ones}; {here}; "
         f"the following inputs are None: {{{', '.join(name_of(key) for key in missing)}}}."
     )
 
@@ -180,14 +181,17 @@ def more_out_keys(tensors: int, out_keys: Iterable[Key]) -> str:
 def not_in_output(key: Key, names: Iterable[Key]) -> str:
     """A dict from a wrapped module that has no entry for an out-key."""
     names = list(names)
-    return f"the module gave no output {name_of(key)}{suggest(key, names)}; it gave {some_names(names) or 'none'}"
+    near = suggest(key, names)
+    gave = f"t gave {some_names(names)}" if names else "t gave none"
+    return f"the module gave no output {name_of(key)}{near or ';'} {'I' if near else 'i'}{gave}"
 
 
 def not_an_out_key(key: Key, out_keys: Iterable[Key]) -> str:
     """A key that is selected but never written."""
     out_keys = list(out_keys)
     near = suggest(key, out_keys)
-    return f"{name_of(key)} cannot be selected{near}; the out_keys are {some_names(out_keys) or 'none'}"
+    own = f"he out_keys are {some_names(out_keys)}" if out_keys else "here are no out_keys"
+    return f"{name_of(key)} cannot be selected{near or ';'} {'T' if near else 't'}{own}"
 
 
 def none_left(in_keys: Iterable[Key], out_keys: Iterable[Key], reads: Iterable[Key], writes: Iterable[Key]) -> str:

@@ -96,7 +96,7 @@ class TensorDictSequential(TensorDictModuleBase):
         if isinstance(index, str):
             if not isinstance(self.module, nn.ModuleDict) or index not in self.module:
                 names = list(self.module) if isinstance(self.module, nn.ModuleDict) else []
-                raise errors.KeyMissing(errors.key_missing(index, names).replace("key", "module", 1))
+                raise errors.KeyMissing(errors.key_missing(index, names).replace("key", "module"))
             return self.module[index]
         return self._steps()[index]
 

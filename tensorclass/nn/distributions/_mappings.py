@@ -83,7 +83,10 @@ def mappings(name: str) -> Mapping:
         except ValueError:
             pass
     known = [*_KNOWN, "biased_softplus"]
-    raise UnknownMapping(f"no mapping {name!r}{suggest(name, known)}; there are {errors.some_names(known)}")
+    near = suggest(name, known)
+    raise UnknownMapping(
+        f"no mapping {name!r}{near or ';'} {'T' if near else 't'}here are {errors.some_names(known)}"
+    )
 
 
 class UnknownMapping(errors.OptionError, NotImplementedError):
