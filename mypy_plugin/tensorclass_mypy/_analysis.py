@@ -6,6 +6,7 @@ from typing import Any
 
 from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, Import, ImportAll, ImportFrom, MypyFile, NameExpr, TypeInfo, Var
 from mypy.types import get_proper_type
+
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
@@ -268,7 +269,9 @@ def _set_once(info: TypeInfo, init: FuncDef) -> set[str]:
     inside: set[str] = set()
     for node in below(info.defn):
         if type(node).__name__ in ("AssignmentStmt", "OperatorAssignmentStmt", "ForStmt", "DelStmt"):
-            targets: Any = getattr(node, "lvalues", None) or [getattr(node, "lvalue", getattr(node, "index", getattr(node, "expr", None)))]
+            targets: Any = getattr(node, "lvalues", None) or [
+                getattr(node, "lvalue", getattr(node, "index", getattr(node, "expr", None)))
+            ]
             for target in targets:
                 for one in below(target):
                     if type(one).__name__ == "MemberExpr" and isinstance(one.expr, NameExpr):  # type: ignore[attr-defined]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, Decorator, Expression, FuncDef, IndexExpr, MemberExpr, Var
 from mypy.types import Instance
+
 from tensorclass._rules import errors, indexing
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
@@ -155,7 +156,9 @@ def write(walk: Walk, target: MemberExpr, owner: Value, value: Value, source: Ex
             if isinstance(names, tuple) and thing.batch is not None and not has_star(thing.batch):
                 if len(names) != len(thing.batch):
                     dims = errors.count(len(thing.batch), "batch dim")
-                    walk.say(node, _codes.BATCH, f"names: {errors.count(len(names), 'name')} for {dims}; give one for each")
+                    walk.say(
+                        node, _codes.BATCH, f"names: {errors.count(len(names), 'name')} for {dims}; give one for each"
+                    )
         elif thing.info is not None and target.name in (fields_of(thing.info) or {}):
             write_entry(walk, node, owner, thing, target.name, value)
     elif isinstance(thing, Net):
@@ -190,7 +193,9 @@ def regrow(walk: Walk, box: Box, batch: Any) -> None:
 def write_entry(walk: Walk, node: Expression, owner: Value, box: Box, key: Any, value: Value) -> None:
     """A value goes under a key: the batch size and the annotation are checked."""
     if box.locked is True:
-        walk.say(node, _codes.FIELD if box.info is not None else _codes.KEY, errors.locked(f"set {errors.name_of(key)}"))
+        walk.say(
+            node, _codes.FIELD if box.info is not None else _codes.KEY, errors.locked(f"set {errors.name_of(key)}")
+        )
     value = as_field(walk, value)
     wrong = misfit(walk, key, value, box.batch)
     code = _codes.BATCH
@@ -241,7 +246,9 @@ def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
     if isinstance(owner, Typed) and isinstance(owner.type, Instance):
         from ._types import item_of_type
 
-        if owner.type.type.fullname in ("builtins.list", "builtins.tuple", "typing.Sequence") and not isinstance(index, Cut):
+        if owner.type.type.fullname in ("builtins.list", "builtins.tuple", "typing.Sequence") and not isinstance(
+            index, Cut
+        ):
             return item_of_type(walk, owner.type)
         if owner.type.type.fullname == "builtins.dict" and len(owner.type.args) == 2:
             return walk.from_type(owner.type.args[1])

@@ -16,13 +16,14 @@ from mypy.nodes import (
     Expression,
     FuncDef,
     LambdaExpr,
-    NameExpr,
-    SuperExpr,
     MemberExpr,
     MypyFile,
+    NameExpr,
+    SuperExpr,
     Var,
 )
 from mypy.types import CallableType, Instance, TupleType, get_proper_type
+
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _hints, _scan
@@ -164,7 +165,7 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
     if hints is not None:
         result = _hints.check_call(walk, expr, node, hints, args, function.bound)
         if hints.result is not None:
-            leak(walk, [value for value in args.values() if not isinstance(value, Tensor)])
+            effects(walk, expr, function, args, tree)
             return result
     if tree is not None and can_follow(walk, node) and worth(walk, node, args):
         frame = bind(walk, node, args, function.self if function.bound else None, function.bound)
@@ -174,6 +175,25 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
     if function.bound:
         walk.here.forget(function.self)
     return returned_of(walk, expr, node)
+
+
+def effects(walk: Walk, expr: CallExpr, function: Function, args: Args, tree: MypyFile | None) -> None:
+    """What a call does to its arguments, where its result is known from its annotation."""
+    node = function.node
+    things = [value for value in args.values() if not isinstance(value, Tensor)]
+    if function.bound:
+        things.append(function.self)
+    if not any(isinstance(value, (Ref, tuple, Lambda, Function)) for value in things):
+        return
+    frame = None
+    if tree is not None and can_follow(walk, node):
+        frame = bind(walk, node, args, function.self if function.bound else None, function.bound)
+    if frame is None or tree is None:
+        leak(walk, things)
+        return
+    walk.quiet += 1
+    run_body(walk, expr, node, frame, tree)
+    walk.quiet -= 1
 
 
 def returned_of(walk: Walk, expr: CallExpr, node: FuncDef) -> Value:

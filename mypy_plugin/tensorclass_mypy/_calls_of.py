@@ -22,7 +22,11 @@ def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
     if owner is not None and owner.fullname != "torch.nn.modules.module.Module":
         return signature
     forward = info.get_method("forward")
-    if not isinstance(forward, FuncDef) or forward.info.fullname == "torch.nn.modules.module.Module" or forward.abstract_status:
+    if (
+        not isinstance(forward, FuncDef)
+        or forward.info.fullname == "torch.nn.modules.module.Module"
+        or forward.abstract_status
+    ):
         return signature
     typ = get_proper_type(forward.type)
     if not isinstance(typ, CallableType) or is_library(forward.info) and level != "full":
@@ -34,4 +38,8 @@ def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
     if level == "full":
         return bound
     every = AnyType(TypeOfAny.special_form)
-    return signature.copy_modified(ret_type=bound.ret_type) if signature.arg_types else bound.copy_modified(arg_types=[every] * len(bound.arg_types))
+    return (
+        signature.copy_modified(ret_type=bound.ret_type)
+        if signature.arg_types
+        else bound.copy_modified(arg_types=[every] * len(bound.arg_types))
+    )

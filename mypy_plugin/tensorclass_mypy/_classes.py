@@ -8,6 +8,7 @@ from mypy.mro import calculate_mro
 from mypy.nodes import AssignmentStmt, CallExpr, ClassDef, IndexExpr, NameExpr, StrExpr, TupleExpr, TypeInfo, Var
 from mypy.plugin import AnalyzeTypeContext, ClassDefContext
 from mypy.types import AnyType, Instance, Type, TypeOfAny, UnboundType
+
 from tensorclass._rules.reserved import RESERVED
 
 from . import _codes, _hints

@@ -6,7 +6,9 @@ from typing import Final
 
 from mypy.errorcodes import ErrorCode
 
-FIELD: Final = ErrorCode("tensorclass-field", "A name that is no field of the class, or a value that does not fit it", "tensorclass")
+FIELD: Final = ErrorCode(
+    "tensorclass-field", "A name that is no field of the class, or a value that does not fit it", "tensorclass"
+)
 KEY: Final = ErrorCode("tensorclass-key", "A key that a TensorDict does not have", "tensorclass")
 BATCH: Final = ErrorCode("tensorclass-batch", "Batch sizes that do not fit", "tensorclass")
 SHAPE: Final = ErrorCode("tensorclass-shape", "Tensor shapes or dtypes that do not fit", "tensorclass")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mypy.options import Options
+
 from tensorclass._rules import table
 
 LEVELS = ("off", "result", "full")
@@ -19,7 +20,9 @@ LEVELS = ("off", "result", "full")
 class Config:
     """The settings, each with what holds when it is not given."""
 
-    calls: str = "off"  # What `module(x)` is for any nn.Module: Any (off), the result of forward (result), its signature (full).
+    calls: str = (
+        "off"  # What `module(x)` is for any nn.Module: Any (off), the result of forward (result), its signature (full).
+    )
     disable: set[str] = field(default_factory=set)  # Error codes that are not told.
     facts: bool = True  # Follow values through the program.
 

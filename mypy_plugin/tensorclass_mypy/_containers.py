@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mypy.nodes import CallExpr, Expression, Node, TypeInfo
 from mypy.types import Instance
 from mypy.typevars import fill_typevars_with_any
+
 from tensorclass._rules import along, errors, folds, joins, moves, pointwise, table
 from tensorclass._rules import annotations as strings
 from tensorclass._rules.errors import RuleError
@@ -184,7 +185,16 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         return walk.here.new(Box(info, instance, True, batch if not broken else None))
     values = {name: refined(walk, fields[name], as_field(walk, value, batch), batch) for name, value in values.items()}
     return walk.here.new(
-        Box(info, instance, True, None if broken else batch, values, open=False, locked="frozen" in options_of(info) or False, no_batch_size=no_batch)
+        Box(
+            info,
+            instance,
+            True,
+            None if broken else batch,
+            values,
+            open=False,
+            locked="frozen" in options_of(info) or False,
+            no_batch_size=no_batch,
+        )
     )
 
 
@@ -267,7 +277,9 @@ def against(walk: Walk, field: Field, value: Value, batch: Shape, bound: dict[st
             if field.dims.has_batch:
                 if len(shape) - len(field.dims.after) != len(batch):
                     least = f"{show_shape(batch)} and {errors.count(len(field.dims.after), 'dim')} more"
-                    return _misfit(field, shape, f"it has {errors.count(len(shape), 'dim')}, not {least}", isinstance(thing, Box))
+                    return _misfit(
+                        field, shape, f"it has {errors.count(len(shape), 'dim')}, not {least}", isinstance(thing, Box)
+                    )
                 local["*batch"] = batch
             reason = fits(walk, field.dims, shape, local)
             if reason is not None:
@@ -315,7 +327,11 @@ def construct_tensordict(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args)
     fields: dict[str, Value] | None = {}
     thing = walk.here.get(source)
     if isinstance(thing, Mapped):
-        fields = None if thing.items is None or not all(isinstance(k, (str, tuple)) for k in thing.items) else dict(thing.items)
+        fields = (
+            None
+            if thing.items is None or not all(isinstance(k, (str, tuple)) for k in thing.items)
+            else dict(thing.items)
+        )
         at = args.node(names, "source") if args.positional or "source" in args.named else None
         nodes.update(_dict_nodes(at))
     elif isinstance(thing, Box):
@@ -359,7 +375,13 @@ def filled(
     for key, value in fields.items():
         value = as_field(walk, value)
         thing = walk.here.get(value)
-        if isinstance(thing, Box) and thing.batch is None and thing.info is None and batch is not None and not thing.open:
+        if (
+            isinstance(thing, Box)
+            and thing.batch is None
+            and thing.info is None
+            and batch is not None
+            and not thing.open
+        ):
             walk.here.put(value, replace(thing, batch=batch))
             for inner_key, inner in thing.fields.items():
                 wrong = misfit(walk, inner_key, inner, batch)
@@ -437,12 +459,22 @@ def shaped(walk: Walk, box: Box, batch: Shape) -> dict[str, Value]:
         thing = walk.here.get(value)
         if isinstance(thing, Tensor):
             tail = None
-            if box.batch is not None and thing.shape is not None and not has_star(thing.shape) and not has_star(box.batch):
+            if (
+                box.batch is not None
+                and thing.shape is not None
+                and not has_star(thing.shape)
+                and not has_star(box.batch)
+            ):
                 tail = thing.shape[len(box.batch) :]
             fields[key] = Tensor(None if tail is None or batch is None else (*batch, *tail), thing.dtype)
         elif isinstance(thing, Box):
             tail = None
-            if box.batch is not None and thing.batch is not None and not has_star(thing.batch) and not has_star(box.batch):
+            if (
+                box.batch is not None
+                and thing.batch is not None
+                and not has_star(thing.batch)
+                and not has_star(box.batch)
+            ):
                 tail = thing.batch[len(box.batch) :]
             inner = None if tail is None or batch is None else (*batch, *tail)
             fields[key] = like(walk, thing, inner, keep=False)
@@ -563,7 +595,9 @@ def rows(walk: Walk, expr: Expression | None, ref: Value, box: Box) -> Any:
     """Iterating over a container goes over its rows."""
     batch = box.batch
     if batch == () and box.no_batch_size and expr is not None:
-        walk.say(expr, _codes.BATCH, "iteration: the batch size is [] because no batch_size was given, so there are no rows")
+        walk.say(
+            expr, _codes.BATCH, "iteration: the batch size is [] because no batch_size was given, so there are no rows"
+        )
         return UNKNOWN
     row = like(walk, box, None if batch is None or has_star(batch) or not batch else batch[1:], keep=False)
     if batch and not has_star(batch) and is_int(batch[0]) and batch[0] <= 8:

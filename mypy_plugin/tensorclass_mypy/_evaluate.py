@@ -18,8 +18,8 @@ from mypy.nodes import (
     GeneratorExpr,
     IndexExpr,
     IntExpr,
-    ListExpr,
     LambdaExpr,
+    ListExpr,
     MemberExpr,
     MypyFile,
     NameExpr,
@@ -35,6 +35,7 @@ from mypy.nodes import (
     UnaryExpr,
     Var,
 )
+
 from tensorclass._rules import algebra, sizes
 from tensorclass._rules.sizes import UNKNOWN
 
@@ -43,9 +44,11 @@ from ._names import canonical
 from ._state import join, join_values
 from ._types import is_library, item_of_type
 from ._values import (
+    DTYPES,
     Box,
     Class,
     Cut,
+    Dtype,
     Function,
     Items,
     Lambda,
@@ -174,10 +177,17 @@ def reference(walk: Walk, expr: RefExpr) -> Value:
         return Library(canonical(node.fullname))
     fullname = expr.fullname
     if fullname and _library_module(fullname):
-        return Library(canonical(fullname))
+        return library_value(canonical(fullname))
     if fullname.startswith("builtins."):
         return Library(fullname)
     return UNKNOWN
+
+
+def library_value(name: str) -> Value:
+    """A name of a package: torch.float32 is a dtype, anything else stands for itself."""
+    if name.startswith("torch.") and name[6:] in DTYPES:
+        return Dtype(DTYPES[name[6:]])
+    return Library(name)
 
 
 def _library_module(fullname: str) -> bool:
@@ -202,7 +212,7 @@ def member(walk: Walk, expr: MemberExpr) -> Value:
             return reference(walk, expr)
         if isinstance(node, Var) and node.is_final and node.final_value is not None:
             return node.final_value
-        return Library(canonical(f"{owner.name}.{expr.name}"))
+        return library_value(canonical(f"{owner.name}.{expr.name}"))
     value = read(walk, expr, owner)
     return narrowed(walk, expr, value)
 
@@ -355,9 +365,7 @@ def elements(walk: Walk, value: Value, expr: Expression | None = None) -> Any:
 
 
 def slice_(walk: Walk, expr: SliceExpr) -> Value:
-    parts = [
-        None if part is None else evaluate(walk, part) for part in (expr.begin_index, expr.end_index, expr.stride)
-    ]
+    parts = [None if part is None else evaluate(walk, part) for part in (expr.begin_index, expr.end_index, expr.stride)]
     return Cut(parts[0], parts[1], parts[2])
 
 

@@ -9,6 +9,7 @@ from mypy.expandtype import expand_type_by_instance
 from mypy.maptype import map_instance_to_supertype
 from mypy.nodes import TypeInfo, Var
 from mypy.types import Instance, NoneType, ProperType, Type, UnionType, get_proper_type
+
 from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError, Dims
 
@@ -32,7 +33,9 @@ class Field:
 
     @property
     def optional(self) -> bool:
-        return isinstance(self.type, UnionType) and any(isinstance(get_proper_type(t), NoneType) for t in self.type.items)
+        return isinstance(self.type, UnionType) and any(
+            isinstance(get_proper_type(t), NoneType) for t in self.type.items
+        )
 
     @property
     def plain(self) -> ProperType | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr
+
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
@@ -21,7 +22,15 @@ POINTWISE = {
     "relu", "gelu", "silu", "elu", "leaky_relu", "sigmoid", "tanh", "softplus", "mish", "hardtanh", "dropout", "logsigmoid",
     "relu6", "selu", "hardswish", "hardsigmoid", "alpha_dropout", "celu", "tanhshrink", "softsign", "relu_", "softmin",
 }  # fmt: skip
-LOSSES = {"mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "binary_cross_entropy", "binary_cross_entropy_with_logits", "kl_div"}
+LOSSES = {
+    "mse_loss",
+    "l1_loss",
+    "smooth_l1_loss",
+    "huber_loss",
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "kl_div",
+}
 
 
 def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
@@ -40,7 +49,14 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
             checked_dim(walk, expr, first, name, [value for value, _ in args.positional[1:]], given)
         return Tensor(first.shape, first.dtype)
     if name in LOSSES:
-        return loss(walk, expr, name, first, values[1] if len(values) > 1 else walk.here.get(given.get("target", UNKNOWN)), given)
+        return loss(
+            walk,
+            expr,
+            name,
+            first,
+            values[1] if len(values) > 1 else walk.here.get(given.get("target", UNKNOWN)),
+            given,
+        )
     if name in ("cross_entropy", "nll_loss"):
         target = values[1] if len(values) > 1 else walk.here.get(given.get("target", UNKNOWN))
         return cross_entropy(walk, expr, name, first, target, given)
@@ -72,7 +88,9 @@ def loss(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, given: di
     if a is not None and b is not None:
         if len(a) != len(b) or any(unlike(walk, x, y) for x, y in zip(a, b)):
             walk.say(
-                expr, _codes.SHAPE, f"{name}: the input has shape {show_shape(a)}, the target {show_shape(b)}; they must be equal"
+                expr,
+                _codes.SHAPE,
+                f"{name}: the input has shape {show_shape(a)}, the target {show_shape(b)}; they must be equal",
             )
             return Tensor(None, "float")
     return _reduced(given, a, "float")
@@ -92,7 +110,9 @@ def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, 
     elif target.dtype == "float":
         as_indices = False
     if not as_indices and not as_classes:
-        would = show_shape(indices) + (f" (class numbers) or {show_shape(a)} (probabilities)" if target.dtype != "int" else "")
+        would = show_shape(indices) + (
+            f" (class numbers) or {show_shape(a)} (probabilities)" if target.dtype != "int" else ""
+        )
         text = f"{name}: the input has shape {show_shape(a)}, so the target has {would}; it has {show_shape(b)}"
         walk.say(expr, _codes.SHAPE, text)
         return Tensor(None, "float")

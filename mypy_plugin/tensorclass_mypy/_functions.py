@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, NameExpr
+
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
@@ -100,7 +101,11 @@ def range_(walk: Walk, expr: CallExpr, args: Args) -> Value:
 
 def _no_rows(walk: Walk, expr: CallExpr) -> None:
     """range(len(x)) of a container without batch size."""
-    if isinstance(expr.callee, NameExpr) and expr.callee.fullname == "builtins.len" and isinstance(expr.args[0], NameExpr):
+    if (
+        isinstance(expr.callee, NameExpr)
+        and expr.callee.fullname == "builtins.len"
+        and isinstance(expr.args[0], NameExpr)
+    ):
         thing = walk.here.get(walk.evaluate(expr.args[0]))
         if isinstance(thing, Box) and thing.no_batch_size and thing.batch == ():
             text = "len: the batch size is [] because no batch_size was given, so this is always 0"
@@ -209,7 +214,9 @@ def vmap(walk: Walk, expr: CallExpr, args: Args) -> Value:
         count = len(function.node.arguments)
         if len(dims) != count and all(argument.kind.is_positional() for argument in function.node.arguments):
             walk.say(
-                expr, _codes.MODULE, f"vmap: in_dims has {len(dims)} for {count} arguments of the function; give one for each"
+                expr,
+                _codes.MODULE,
+                f"vmap: in_dims has {len(dims)} for {count} arguments of the function; give one for each",
             )
     _leak(walk, args)
     return UNKNOWN

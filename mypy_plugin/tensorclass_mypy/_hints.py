@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import Expression, FuncDef, Import, ImportFrom, MypyFile, NameExpr
 from mypy.types import CallableType, RawExpressionType, TupleType, UnboundType, UnionType
+
 from tensorclass._rules import algebra
 from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError, Dims, One
@@ -303,7 +304,11 @@ def wrong(walk: Walk, hint: Hint, value: Value, bound: dict[str, Any], strict: b
     thing = walk.here.get(value)
     if isinstance(thing, Box):
         reason = fits(walk, hint.dims, thing.batch, bound, strict)
-        return None if reason is None else f'has batch size {show_shape(thing.batch)}, which does not fit "{hint.text}": {reason}'
+        return (
+            None
+            if reason is None
+            else f'has batch size {show_shape(thing.batch)}, which does not fit "{hint.text}": {reason}'
+        )
     if not isinstance(thing, Tensor):
         return None
     reason = fits(walk, hint.dims, thing.shape, bound, strict)
@@ -376,7 +381,8 @@ def result(walk: Walk, hints: Signature, bound: dict[str, Any], node: FuncDef) -
         if len(types) != len(hints.result):
             return UNKNOWN
         return tuple(
-            walk.from_type(one) if hint is None else _result(walk, hint, bound, one) for hint, one in zip(hints.result, types)
+            walk.from_type(one) if hint is None else _result(walk, hint, bound, one)
+            for hint, one in zip(hints.result, types)
         )
     if hints.result is None:
         return UNKNOWN

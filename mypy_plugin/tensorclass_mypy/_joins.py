@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr
+
 from tensorclass._rules import errors, joins, table
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, same
@@ -184,10 +185,14 @@ def _features(walk: Walk, name: str, first: Box, box: Box, number: int, dim: int
             continue
         place = dim if dim >= 0 or first.batch is None else dim + len(first.batch)
         differ = len(one.shape) != len(other.shape) or any(
-            unlike(walk, a, b) for at, (a, b) in enumerate(zip(one.shape, other.shape)) if name == "stack" or at != place
+            unlike(walk, a, b)
+            for at, (a, b) in enumerate(zip(one.shape, other.shape))
+            if name == "stack" or at != place
         )
         if differ:
-            text = f"{name}: {key!r} is {_shown(one)} in item 0 and {_shown(other)} in item {number}; they must be alike"
+            text = (
+                f"{name}: {key!r} is {_shown(one)} in item 0 and {_shown(other)} in item {number}; they must be alike"
+            )
             return _codes.SHAPE, text + " (lazy_stack keeps items that differ)"
     return None
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, Expression, TypeInfo
+
 from tensorclass._rules import errors
 from tensorclass._rules.nearest import nearest
 from tensorclass._rules.sizes import UNKNOWN
@@ -15,7 +16,23 @@ from ._containers import as_field, copied, flat_key, misfit, store
 from ._fields import fields_of
 from ._keys import find, is_key
 from ._types import is_tensorclass
-from ._values import Box, Class, Function, Items, Lambda, Library, Many, Mapped, Method, Net, Outputs, Plain, Ref, Tensor, Value
+from ._values import (
+    Box,
+    Class,
+    Function,
+    Items,
+    Lambda,
+    Library,
+    Many,
+    Mapped,
+    Method,
+    Net,
+    Outputs,
+    Plain,
+    Ref,
+    Tensor,
+    Value,
+)
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -51,7 +68,11 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
     if info.name == "EnsembleModule":
         settings = args.take("module num_copies parameter_init_function expand_input")
         inner = walk.here.get(settings.get("module", UNKNOWN))
-        keys = {name: inner.settings.get(name, UNKNOWN) for name in ("in_keys", "out_keys")} if isinstance(inner, Net) else {}
+        keys = (
+            {name: inner.settings.get(name, UNKNOWN) for name in ("in_keys", "out_keys")}
+            if isinstance(inner, Net)
+            else {}
+        )
         return walk.here.new(Net(info.name, info, args.whole, {**settings, **keys}))
     if info.name != "TensorDictModule" or not args.whole:
         from ._calls import leak
@@ -130,7 +151,12 @@ def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
                 walk.say(_node(expr, number), _codes.MODULE, text)
                 continue
             near = nearest(key, written)
-            if near is not None and _one_edit(key, near) and near not in reads and not _written_later(walk, values, number, key):
+            if (
+                near is not None
+                and _one_edit(key, near)
+                and near not in reads
+                and not _written_later(walk, values, number, key)
+            ):
                 text = f"module {number} reads {errors.name_of(key)}, which no module before it writes; did you mean {near!r}?"
                 walk.say(_node(expr, number), _codes.MODULE, text)
         if module.kind == "TensorClassModuleWrapper":
@@ -174,7 +200,12 @@ def _one_edit(one: Any, other: Any) -> bool:
         return False
     if len(long) == len(short):
         places = [at for at in range(len(long)) if long[at] != short[at]]
-        swapped = len(places) == 2 and places[1] == places[0] + 1 and long[places[0]] == short[places[1]] and long[places[1]] == short[places[0]]
+        swapped = (
+            len(places) == 2
+            and places[1] == places[0] + 1
+            and long[places[0]] == short[places[1]]
+            and long[places[1]] == short[places[0]]
+        )
         return len(places) == 1 or swapped
     return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
 
@@ -317,7 +348,9 @@ def dispatch(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
         if name not in names and name not in ("tensordict", "tensordict_out", "params"):
             from tensorclass._rules.nearest import suggest
 
-            text = f"the module has no in_key {name!r}{suggest(name, names)}; its in_keys are {errors.some_names(reads)}"
+            text = (
+                f"the module has no in_key {name!r}{suggest(name, names)}; its in_keys are {errors.some_names(reads)}"
+            )
             walk.say(expr, _codes.MODULE, text)
             return UNKNOWN
     if "tensordict" in args.named:
@@ -385,7 +418,11 @@ def read_inputs(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> list[Value]
         elif wrong is not None and key not in optional:
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
         elif value is None and key not in optional and _wraps.needs_tensor(walk, net, key):
-            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: the field is not set, and the module needs a tensor")
+            walk.say(
+                expr,
+                _codes.MODULE,
+                f"in_key {errors.name_of(key)}: the field is not set, and the module needs a tensor",
+            )
         elif isinstance(value, Plain) and _wraps.needs_tensor(walk, net, key):
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)} is a str, and the module needs a tensor")
         elif value is UNKNOWN and _is_str_field(walk, ref, path) and _wraps.needs_tensor(walk, net, key):
@@ -480,7 +517,11 @@ def write_output(walk: Walk, expr: CallExpr, ref: Value, key: Any, value: Value)
         from ._containers import against
 
         field = (fields_of(box.info) or {}).get(path[0])
-        wrong = against(walk, field, value, box.batch, {}) if field is not None and field.dims is not None and field.dims.has_batch else None
+        wrong = (
+            against(walk, field, value, box.batch, {})
+            if field is not None and field.dims is not None and field.dims.has_batch
+            else None
+        )
     if wrong is not None:
         walk.say(expr, _codes.BATCH, f"out_key {errors.name_of(key)}: {wrong}")
         value = UNKNOWN

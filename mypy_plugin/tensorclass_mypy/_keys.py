@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, Expression, Node
 from mypy.types import Instance
+
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
 

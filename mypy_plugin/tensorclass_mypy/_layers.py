@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr
+
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
@@ -80,7 +81,11 @@ def forward(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
 
 def mismatch(walk: Walk, expr: Any, kind: str, tensor: Tensor, size: Any, wanted: Any, where: str) -> None:
     shape = show_shape(tensor.shape)
-    walk.say(expr, _codes.SHAPE, f"{kind}: {where} of the input {shape} is {show_size(size)}, the layer takes {show_size(wanted)}")
+    walk.say(
+        expr,
+        _codes.SHAPE,
+        f"{kind}: {where} of the input {shape} is {show_size(size)}, the layer takes {show_size(wanted)}",
+    )
 
 
 def linear(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
@@ -189,7 +194,9 @@ def batch_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any
     ranks = {"BatchNorm1d": (2, 3), "BatchNorm2d": (4,), "BatchNorm3d": (5,)}.get(net.kind)
     if shape is not None and ranks is not None and len(shape) not in ranks:
         would = " or ".join(str(rank) for rank in ranks)
-        walk.say(expr, _codes.SHAPE, f"{net.kind}: the input {show_shape(shape)} has {len(shape)} dims; {would} would do")
+        walk.say(
+            expr, _codes.SHAPE, f"{net.kind}: the input {show_shape(shape)} has {len(shape)} dims; {would} would do"
+        )
     elif shape is not None and len(shape) > 1 and unlike(walk, shape[1], wanted):
         mismatch(walk, expr, net.kind, tensor, shape[1], wanted, "dim 1")
     return Tensor(tensor.shape, tensor.dtype)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr
+
 from tensorclass._rules import errors, table
 from tensorclass._rules.sizes import UNKNOWN, product
 
@@ -182,7 +183,9 @@ def memmap_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args)
 def to_tensordict(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     new = walk.here.get(copied(walk, box))
     fields = {key: value for key, value in new.fields.items() if value is not None}
-    return walk.here.new(replace(new, info=None, type=None, fields=fields, open=new.open or box.info is not None and _gaps(box)))
+    return walk.here.new(
+        replace(new, info=None, type=None, fields=fields, open=new.open or box.info is not None and _gaps(box))
+    )
 
 
 def _gaps(box: Box) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, Decorator, FuncDef, MemberExpr, OverloadedFuncDef, TypeInfo, Var
 from mypy.types import CallableType, get_proper_type
+
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
 
@@ -39,6 +40,11 @@ def made(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         from ._probabilistic import composite
 
         return composite(walk, expr, info, args)
+    if info.name == "set_interaction_type":
+        from ._probabilistic import interaction
+
+        interaction(walk, expr, args)
+        return UNKNOWN
     if not is_module(info):
         from ._calls import leak
 
@@ -136,11 +142,33 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
     """net.name(...)"""
     from ._calls import leak
 
-    if name in ("to", "train", "eval", "cuda", "cpu", "float", "double", "half", "requires_grad_", "apply", "compile", "share_memory"):
+    if name in (
+        "to",
+        "train",
+        "eval",
+        "cuda",
+        "cpu",
+        "float",
+        "double",
+        "half",
+        "requires_grad_",
+        "apply",
+        "compile",
+        "share_memory",
+    ):
         if name == "apply":
             leak(walk, args.values())
         return ref if name != "compile" else UNKNOWN
-    if name in ("parameters", "named_parameters", "state_dict", "buffers", "modules", "children", "zero_grad", "extra_repr"):
+    if name in (
+        "parameters",
+        "named_parameters",
+        "state_dict",
+        "buffers",
+        "modules",
+        "children",
+        "zero_grad",
+        "extra_repr",
+    ):
         return UNKNOWN
     if name == "__call__" or (name == "forward" and net.kind != "user"):
         return run(walk, expr, ref, net, args)
@@ -242,7 +270,13 @@ def callable_type(walk: Walk, value: Value) -> CallableType | None:
     thing = walk.here.get(value)
     if isinstance(thing, Function):
         typ = get_proper_type(thing.node.type)
-        return _unbound(typ) if thing.bound and isinstance(typ, CallableType) else typ if isinstance(typ, CallableType) else None
+        return (
+            _unbound(typ)
+            if thing.bound and isinstance(typ, CallableType)
+            else typ
+            if isinstance(typ, CallableType)
+            else None
+        )
     if isinstance(thing, Net) and thing.info is not None:
         call = thing.info.get("__call__")
         owner = getattr(call.node, "info", None) if call is not None else None

@@ -87,7 +87,13 @@ class TensorClassPlugin(Plugin):
         return self._bracketed if fullname == _classes.CLASS else None
 
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
-        return [_report.VERSION, self.config.calls, sorted(self.config.disable), self.config.facts, _config.table_hash()]
+        return [
+            _report.VERSION,
+            self.config.calls,
+            sorted(self.config.disable),
+            self.config.facts,
+            _config.table_hash(),
+        ]
 
     # -- What the hooks do; a defect in any of them is told once, and mypy goes on ---------------------------------
 
@@ -143,4 +149,15 @@ def safely(api: Any, otherwise: T, call: Callable[..., T], *args: Any) -> T:
         return otherwise
 
 
-_BORING = ("builtins.", "typing.", "typing_extensions.", "_typeshed.", "dataclasses.", "abc.", "enum.", "collections.", "os.", "re.")
+_BORING = (
+    "builtins.",
+    "typing.",
+    "typing_extensions.",
+    "_typeshed.",
+    "dataclasses.",
+    "abc.",
+    "enum.",
+    "collections.",
+    "os.",
+    "re.",
+)

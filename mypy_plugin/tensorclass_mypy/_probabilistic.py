@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, FuncDef, TypeInfo
 from mypy.types import CallableType, get_proper_type
+
 from tensorclass._rules import errors
 from tensorclass._rules.nearest import suggest
 from tensorclass._rules.sizes import UNKNOWN
@@ -44,7 +45,9 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         names = [(flat_key(key) or ("",))[-1] for key in keys] if keys is not None else None
     settings["in_keys"] = UNKNOWN if keys is None else keys
     cls = given.get("distribution_class", UNKNOWN)
-    keywords = walk.here.get(given.get("distribution_kwargs", UNKNOWN)) if "distribution_kwargs" in given else Mapped({})
+    keywords = (
+        walk.here.get(given.get("distribution_kwargs", UNKNOWN)) if "distribution_kwargs" in given else Mapped({})
+    )
     if isinstance(cls, Class) and names is not None:
         _check_names(walk, expr, where, cls.info, names, keywords, args)
     composite = isinstance(cls, Class) and cls.info.name == "CompositeDistribution"
@@ -56,7 +59,13 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         settings["out_keys"] = (*samples, *log_probs)
     else:
         settings["out_keys"] = UNKNOWN
-    if isinstance(cls, Class) and not composite and isinstance(samples, tuple) and len(samples) > 1 and _plain(cls.info):
+    if (
+        isinstance(cls, Class)
+        and not composite
+        and isinstance(samples, tuple)
+        and len(samples) > 1
+        and _plain(cls.info)
+    ):
         at = args.node("in_keys out_keys", "out_keys") or expr
         text = f"out_keys: {errors.count(len(samples), 'key')} for one sample; {cls.info.name} gives one"
         walk.say(at, _codes.MODULE, text + "; the log-probability has a key of its own (log_prob_key)")
@@ -74,7 +83,9 @@ def init_names(info: TypeInfo) -> tuple[list[str], list[str], bool] | None:
     typ = get_proper_type(init.type) if isinstance(init, FuncDef) and init.type is not None else None
     if isinstance(init, FuncDef) and typ is None:
         arguments = init.arguments[1:]
-        names = [argument.variable.name for argument in arguments] if arguments else [n for n in init.arg_names[1:] if n]
+        names = (
+            [argument.variable.name for argument in arguments] if arguments else [n for n in init.arg_names[1:] if n]
+        )
         kinds = init.arg_kinds[1:]
     elif isinstance(typ, CallableType):
         names = [name for name in typ.arg_names[1:] if name is not None]
@@ -106,7 +117,11 @@ def _check_names(
     if isinstance(keywords, Mapped) and keywords.items is not None:
         for name in keywords.items:
             if isinstance(name, str) and name not in known:
-                at = args.node("in_keys out_keys", "distribution_kwargs") if "distribution_kwargs" in args.named else expr
+                at = (
+                    args.node("in_keys out_keys", "distribution_kwargs")
+                    if "distribution_kwargs" in args.named
+                    else expr
+                )
                 text = f"distribution_kwargs: {info.name} has no parameter {name!r}{suggest(name, known)}"
                 walk.say(at or expr, _codes.MODULE, f"{text}; it takes {errors.some_names(known)}")
                 wrong = True
@@ -134,9 +149,7 @@ def _samples(walk: Walk, given: dict[str, Value], keywords: Any, composite: bool
     return UNKNOWN
 
 
-def _log_probs(
-    walk: Walk, expr: CallExpr, given: dict[str, Value], args: Args, samples: Any, composite: bool
-) -> Any:
+def _log_probs(walk: Walk, expr: CallExpr, given: dict[str, Value], args: Args, samples: Any, composite: bool) -> Any:
     """The keys of the log-probabilities that are written."""
     from ._keyed import key_list
 
@@ -152,7 +165,9 @@ def _log_probs(
         where = args.named.get("log_prob_keys", (None, expr))[1]
         for key in keys:
             if isinstance(samples, tuple) and key in samples:
-                text = f"log_prob_keys: {errors.name_of(key)} is the key of a sample; the log-probability would replace it"
+                text = (
+                    f"log_prob_keys: {errors.name_of(key)} is the key of a sample; the log-probability would replace it"
+                )
                 walk.say(where, _codes.MODULE, text)
                 return UNKNOWN
         if isinstance(samples, tuple) and len(keys) != len(samples):
@@ -278,7 +293,9 @@ def interaction(walk: Walk, expr: CallExpr, args: Args) -> None:
     """set_interaction_type("mode"): one of the names."""
     value = args.positional[0][0] if args.positional else args.named.get("type", (UNKNOWN, expr))[0]
     if isinstance(value, str) and value.lower() not in INTERACTIONS:
-        text = f"no interaction type {value!r}{suggest(value, INTERACTIONS)}; there are {errors.some_names(INTERACTIONS)}"
+        text = (
+            f"no interaction type {value!r}{suggest(value, INTERACTIONS)}; there are {errors.some_names(INTERACTIONS)}"
+        )
         walk.say(expr, _codes.MODULE, text)
 
 

@@ -58,7 +58,11 @@ def tested_kinds(test: Expression) -> Iterator[Var]:
 
 def names_in(node: Node) -> set[str]:
     """The names that are read or written somewhere below."""
-    return {one.name for one in below(node) if isinstance(one, NameExpr) and isinstance(one.node, Var)} - {"True", "False", "None"}
+    return {one.name for one in below(node) if isinstance(one, NameExpr) and isinstance(one.node, Var)} - {
+        "True",
+        "False",
+        "None",
+    }
 
 
 _DECLARES = re.compile(r"^[ \t]*(?:global|nonlocal)[ \t]+([\w, \t]+)", re.MULTILINE)
@@ -83,17 +87,17 @@ def _bound_in(block: Block) -> set[Var]:
         kind = type(node).__name__
         targets: list[Any] = []
         if kind == "AssignmentStmt":
-            targets = list(getattr(node, "lvalues"))
+            targets = list(node.lvalues)
         elif kind in ("OperatorAssignmentStmt",):
-            targets = [getattr(node, "lvalue")]
+            targets = [node.lvalue]
         elif kind in ("ForStmt",):
-            targets = [getattr(node, "index")]
+            targets = [node.index]
         elif kind == "WithStmt":
-            targets = [target for target in getattr(node, "target") if target is not None]
+            targets = [target for target in node.target if target is not None]
         elif isinstance(node, AssignmentExpr):
             targets = [node.target]
         elif kind == "DelStmt":
-            targets = [getattr(node, "expr")]
+            targets = [node.expr]
         for target in targets:
             for one in below(target):
                 if isinstance(one, NameExpr) and isinstance(one.node, Var):

@@ -4,9 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import ARG_NAMED_OPT, ARG_OPT, ARG_POS, ARG_STAR, ARG_STAR2, Expression, ListExpr, NameExpr, TupleExpr, Var
+from mypy.nodes import (
+    ARG_NAMED_OPT,
+    ARG_OPT,
+    ARG_POS,
+    ARG_STAR,
+    ARG_STAR2,
+    Expression,
+    ListExpr,
+    NameExpr,
+    TupleExpr,
+    Var,
+)
 from mypy.plugin import FunctionSigContext
-from mypy.types import AnyType, CallableType, FunctionLike, Instance, TupleType, Type, TypeOfAny, UnionType, get_proper_type
+from mypy.types import (
+    AnyType,
+    CallableType,
+    FunctionLike,
+    Instance,
+    TupleType,
+    Type,
+    TypeOfAny,
+    UnionType,
+    get_proper_type,
+)
+
 from tensorclass._rules import table
 
 from ._containers import ROWS
@@ -37,7 +59,9 @@ def on_call(ctx: FunctionSigContext, name: str) -> FunctionLike:
         item = _item(ctx, nodes[0])
         return signature if item is None else _join(ctx, signature, nodes[0], item)
     place = 1 if name == "where" and len(nodes) > 1 else 0
-    typ = _simple(nodes[place]) or (_checked(ctx, nodes[place]) if type(nodes[place]).__name__ == "CallExpr" and name in OTHERS else None)
+    typ = _simple(nodes[place]) or (
+        _checked(ctx, nodes[place]) if type(nodes[place]).__name__ == "CallExpr" and name in OTHERS else None
+    )
     if not isinstance(typ, Instance) or not is_container(typ.type):
         return signature
     row = table.OPS_BY_TORCH.get(name)
@@ -94,7 +118,13 @@ def _item(ctx: FunctionSigContext, node: Expression) -> Instance | None:
         if not node.items:
             return None
         first = node.items[0]
-        typ = _simple(first) if isinstance(first, NameExpr) else _checked(ctx, first) if type(first).__name__ != "StarExpr" else None
+        typ = (
+            _simple(first)
+            if isinstance(first, NameExpr)
+            else _checked(ctx, first)
+            if type(first).__name__ != "StarExpr"
+            else None
+        )
         if isinstance(typ, Instance) and is_container(typ.type):
             whole = _checked(ctx, node)
             if isinstance(whole, Instance) and whole.args:

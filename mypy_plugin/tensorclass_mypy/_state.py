@@ -8,9 +8,25 @@ from dataclasses import replace
 from typing import Any
 
 from mypy.nodes import Var
+
 from tensorclass._rules.sizes import UNKNOWN
 
-from ._values import Box, Function, Items, Lambda, Many, Mapped, Method, Net, Ref, Shape, Tensor, Value, equal, same_shape
+from ._values import (
+    Box,
+    Function,
+    Items,
+    Lambda,
+    Many,
+    Mapped,
+    Method,
+    Net,
+    Ref,
+    Shape,
+    Tensor,
+    Value,
+    equal,
+    same_shape,
+)
 
 _ids = itertools.count()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import Node
+
 from tensorclass._rules import algebra, table
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, NotKnown, product
@@ -88,7 +89,10 @@ def _rank(shape: tuple[Any, ...], name: str, given: dict[str, Any]) -> Any:
         if isinstance(row, tuple) and all(is_size(size) or size is UNKNOWN for size in row):
             if name in ("expand", "broadcast_to"):
                 lead = len(row) - len(shape)
-                kept = [shape[at - lead] if is_int(size) and size == -1 and at >= lead else size for at, size in enumerate(row)]
+                kept = [
+                    shape[at - lead] if is_int(size) and size == -1 and at >= lead else size
+                    for at, size in enumerate(row)
+                ]
                 return tuple(size if is_size(size) else UNKNOWN for size in kept)
             return tuple([UNKNOWN] * max(len(row), len(shape)))
     return None
@@ -112,7 +116,9 @@ def split(shape: tuple[Any, ...], name: str, given: dict[str, Any], dtype: str |
             return Pieces([Tensor((*shape[:place], each, *shape[place + 1 :]), dtype)] * count)
     if name == "split" and isinstance(given.get("split_size"), tuple):
         sizes = given["split_size"]
-        return Pieces(Tensor((*shape[:place], one if is_size(one) else UNKNOWN, *shape[place + 1 :]), dtype) for one in sizes)
+        return Pieces(
+            Tensor((*shape[:place], one if is_size(one) else UNKNOWN, *shape[place + 1 :]), dtype) for one in sizes
+        )
     return Many(Tensor((*shape[:place], UNKNOWN, *shape[place + 1 :]), dtype))
 
 
@@ -132,7 +138,9 @@ def reshape(walk: Walk, expr: Node, tensor: Tensor, name: str, shape: tuple[Any,
     total = product(shape)
     holes = [at for at, size in enumerate(wanted) if is_int(size) and size == -1]
     if len(holes) > 1:
-        walk.say(expr, _codes.SHAPE, f"{name}: {show_shape(wanted)} has -1 more than once; only one size can be worked out")
+        walk.say(
+            expr, _codes.SHAPE, f"{name}: {show_shape(wanted)} has -1 more than once; only one size can be worked out"
+        )
         return Tensor(None, tensor.dtype)
     rest = product([size for at, size in enumerate(wanted) if at not in holes])
     if not holes:
@@ -150,7 +158,11 @@ def reshape(walk: Walk, expr: Node, tensor: Tensor, name: str, shape: tuple[Any,
     elif is_size(total) and is_size(rest) and rest != 0:
         quotient = total // rest
         size = quotient if is_size(quotient) and algebra.same(quotient * rest, total) is True else UNKNOWN
-        size = UNKNOWN if isinstance(size, algebra.Dim) and any(not isinstance(a, str) for t in size.terms for a in t) else size
+        size = (
+            UNKNOWN
+            if isinstance(size, algebra.Dim) and any(not isinstance(a, str) for t in size.terms for a in t)
+            else size
+        )
     return Tensor((*wanted[: holes[0]], size, *wanted[holes[0] + 1 :]), tensor.dtype)
 
 

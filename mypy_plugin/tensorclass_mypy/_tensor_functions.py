@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr
+
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
@@ -19,14 +20,6 @@ if TYPE_CHECKING:
     from ._walk import Walk
 
 FACTORIES = {"zeros": "float", "ones": "float", "empty": "float", "rand": "float", "randn": "float"}
-DTYPES = {
-    **dict.fromkeys(("float", "float32", "float64", "double", "half", "float16", "bfloat16"), "float"),
-    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "long", "short", "uint8", "uint16", "uint32"), "int"),
-    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
-    "bool": "bool",
-}
-
-
 def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     """torch.name(...)"""
     from ._joins import torch_function as of_containers
@@ -85,7 +78,9 @@ def factory(walk: Walk, args: Args, kind: str) -> Value:
 def full(walk: Walk, expr: CallExpr, args: Args) -> Value:
     given = args.take("size fill_value")
     value = given.get("fill_value", UNKNOWN)
-    kind = "bool" if isinstance(value, bool) else "int" if is_int(value) else "float" if isinstance(value, float) else None
+    kind = (
+        "bool" if isinstance(value, bool) else "int" if is_int(value) else "float" if isinstance(value, float) else None
+    )
     return Tensor(as_shape(walk, [given.get("size", UNKNOWN)]), dtype_of(args, kind))
 
 
@@ -167,13 +162,19 @@ def join(walk: Walk, expr: CallExpr, args: Args, stack: bool) -> Value:
     kind = kinds.pop() if len(kinds) == 1 else None
     shapes = [known(one) for one in tensors]
     if any(shape is None for shape in shapes) or not is_int(dim):
-        if all(one.shape is not None and same_shape(one.shape, tensors[0].shape) for one in tensors) and is_int(dim) and dim < 0:
+        if (
+            all(one.shape is not None and same_shape(one.shape, tensors[0].shape) for one in tensors)
+            and is_int(dim)
+            and dim < 0
+        ):
             return Tensor(_star_join(tensors[0].shape, dim, len(tensors), stack), kind)
         return Tensor(None, kind)
     first: Any = shapes[0]
     rank = len(first) + stack
     if not -rank <= dim < rank:
-        walk.say(expr, _codes.SHAPE, f"{word}: dim {dim} is out of range for {rank} dims; {-rank} to {rank - 1} would do")
+        walk.say(
+            expr, _codes.SHAPE, f"{word}: dim {dim} is out of range for {rank} dims; {-rank} to {rank - 1} would do"
+        )
         return Tensor(None, kind)
     place = dim % rank
     total: Any = 0
@@ -303,4 +304,4 @@ _FUNCTIONS: dict[str, Any] = {
     "bmm": binary_matmul,
 }
 
-__all__ = ["DTYPES", "has_star"]
+__all__ = ["has_star"]

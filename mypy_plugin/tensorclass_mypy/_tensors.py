@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, IndexExpr, Node
+
 from tensorclass._rules import algebra, indexing, table
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, NotKnown, product
@@ -183,7 +184,9 @@ def _wider(x: Any, y: Any) -> Any:
     for size in (x, y):
         if is_int(size):
             return size
-    declared = [s for s in (x, y) if isinstance(s, algebra.Dim) and not any(n.startswith(INT_PARAMETER) for n in s.names)]
+    declared = [
+        s for s in (x, y) if isinstance(s, algebra.Dim) and not any(n.startswith(INT_PARAMETER) for n in s.names)
+    ]
     return declared[0] if len(declared) == 1 else UNKNOWN
 
 
@@ -281,7 +284,16 @@ def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) ->
     if name in ("numel", "nelement"):
         shape = known(tensor)
         return UNKNOWN if shape is None else product(shape)
-    if name in ("item", "tolist", "numpy", "backward", "is_floating_point", "data_ptr", "register_hook", "element_size"):
+    if name in (
+        "item",
+        "tolist",
+        "numpy",
+        "backward",
+        "is_floating_point",
+        "data_ptr",
+        "register_hook",
+        "element_size",
+    ):
         return UNKNOWN
     if name in CASTS:
         return Tensor(tensor.shape, CASTS[name])
@@ -364,7 +376,16 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
         return Tensor(other.shape if isinstance(other, Tensor) else None, dtype)
     if name == "ravel":
         name = "flatten"
-    if name in ("select", "index_select", "diagonal", "unfold", "take_along_dim", "gather", "repeat_interleave", "one_hot"):
+    if name in (
+        "select",
+        "index_select",
+        "diagonal",
+        "unfold",
+        "take_along_dim",
+        "gather",
+        "repeat_interleave",
+        "one_hot",
+    ):
         return special(walk, expr, tensor, name, values, given)
     from ._table_ops import by_table
 
@@ -377,7 +398,9 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
     return UNKNOWN
 
 
-def checked_dim(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]) -> None:
+def checked_dim(
+    walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]
+) -> None:
     """Functions that keep the shape and name a dim."""
     if name in ("softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp"):
         dim = given.get("dim", values[0] if values else UNKNOWN)
@@ -392,9 +415,7 @@ def out_of_range(walk: Walk, expr: Node, name: str, dim: int, shape: tuple[Any, 
     walk.say(expr, _codes.SHAPE, words(errors.dim_range(name, dim, -len(shape), len(shape) - 1, len(shape))))
 
 
-def fold(
-    walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]
-) -> Value:
+def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]) -> Value:
     """A reduction."""
     values = list(values)
     if name in ("norm",) and values and not given.get("dim"):
@@ -439,7 +460,12 @@ def folded(walk: Walk, expr: Node, tensor: Tensor, name: str, dim: Value, keep: 
 
     shape = tensor.shape
     dims = (dim,) if is_int(dim) else elements(walk, dim)
-    if shape is None or not isinstance(dims, tuple) or not all(is_int(one) for one in dims) or not isinstance(keep, bool):
+    if (
+        shape is None
+        or not isinstance(dims, tuple)
+        or not all(is_int(one) for one in dims)
+        or not isinstance(keep, bool)
+    ):
         return None
     if has_star(shape):
         return _star_fold(shape, dims, keep)
@@ -471,9 +497,7 @@ def _star_fold(shape: tuple[Any, ...], dims: tuple[int, ...], keep: bool) -> Sha
     return tuple(size for size in row if size is not None)
 
 
-def special(
-    walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]
-) -> Value:
+def special(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]) -> Value:
     """Functions whose result has a shape of its own."""
     shape = known(tensor)
     dim = given.get("dim", values[0] if values else UNKNOWN)

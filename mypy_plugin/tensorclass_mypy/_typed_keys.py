@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mypy.nodes import ARG_NAMED_OPT, ARG_STAR2, ArgKind, DictExpr, Expression, StrExpr, TypeInfo
 from mypy.plugin import MethodContext, MethodSigContext
+from mypy.subtypes import is_subtype
+from mypy.typeops import make_simplified_union
 from mypy.types import (
     AnyType,
     CallableType,
@@ -21,8 +21,7 @@ from mypy.types import (
     UnionType,
     get_proper_type,
 )
-from mypy.subtypes import is_subtype
-from mypy.typeops import make_simplified_union
+
 from tensorclass._rules import errors
 
 from . import _codes, _report
@@ -82,7 +81,11 @@ def path_of(typ: Type) -> Path | None:
     proper = get_proper_type(typ)
     if isinstance(proper, Instance) and proper.last_known_value is not None:
         proper = proper.last_known_value
-    if isinstance(proper, LiteralType) and isinstance(proper.value, str) and proper.fallback.type.fullname == "builtins.str":
+    if (
+        isinstance(proper, LiteralType)
+        and isinstance(proper.value, str)
+        and proper.fallback.type.fullname == "builtins.str"
+    ):
         return (proper.value,)
     if isinstance(proper, TupleType) and proper.items:
         parts: list[str] = []
@@ -108,7 +111,11 @@ def lookup(instance: Instance, path: Path) -> tuple[Type | None, str | None, Fie
             return None, None, None
         field = fields.get(name)
         if field is None or field.init_only:
-            return None, errors.no_field(current.type.name, name, [n for n, f in fields.items() if not f.init_only]), None
+            return (
+                None,
+                errors.no_field(current.type.name, name, [n for n, f in fields.items() if not f.init_only]),
+                None,
+            )
         optional = optional or (field.optional and name is not path[-1])
         last = field.type
         current = field.plain
@@ -178,7 +185,11 @@ def fits(ctx: MethodContext, name: str, field: Field, value: Type, node: Express
         return
     kinds = (is_tensorclass, is_tensor)
     for kind in kinds:
-        if kind(wanted.type) and not kind(found.type) and any(other(found.type) for other in kinds if other is not kind):
+        if (
+            kind(wanted.type)
+            and not kind(found.type)
+            and any(other(found.type) for other in kinds if other is not kind)
+        ):
             break
         if is_tensorclass(wanted.type) and is_tensorclass(found.type) and kind is is_tensorclass:
             break
@@ -241,7 +252,9 @@ def on_replace(ctx: MethodSigContext) -> FunctionLike:
     for field in fields.values():
         if not field.init_only:
             rows.append((ARG_NAMED_OPT, field.name, field.type if field.type is not None else every))
-    return signature.copy_modified(arg_kinds=[row[0] for row in rows], arg_names=[row[1] for row in rows], arg_types=[row[2] for row in rows])
+    return signature.copy_modified(
+        arg_kinds=[row[0] for row in rows], arg_names=[row[1] for row in rows], arg_types=[row[2] for row in rows]
+    )
 
 
 __all__ = ["is_tensordict"]

@@ -18,6 +18,7 @@ from mypy.types import (
     UnionType,
     get_proper_type,
 )
+
 from tensorclass._rules.sizes import UNKNOWN
 
 from ._values import Box, Class, Net, Tensor, Typed, Value

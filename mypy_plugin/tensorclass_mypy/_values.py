@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from mypy.nodes import Expression, FuncDef, LambdaExpr, TypeInfo, Var
 from mypy.types import ProperType
+
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN, same
 
@@ -251,3 +252,10 @@ class Outputs(Pieces):
 
 Names: TypeAlias = "dict[Var, Value]"
 Node: TypeAlias = Expression
+
+DTYPES = {
+    **dict.fromkeys(("float", "float32", "float64", "double", "half", "float16", "bfloat16"), "float"),
+    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "long", "short", "uint8", "uint16", "uint32"), "int"),
+    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
+    "bool": "bool",
+}

@@ -21,6 +21,7 @@ from mypy.nodes import (
     FuncDef,
     IfStmt,
     IndexExpr,
+    ListExpr,
     Lvalue,
     MatchStmt,
     MemberExpr,
@@ -36,11 +37,11 @@ from mypy.nodes import (
     TryStmt,
     TupleExpr,
     TypeInfo,
-    ListExpr,
     Var,
     WhileStmt,
     WithStmt,
 )
+
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _hints, _scan

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import ARG_NAMED, ARG_POS, CallExpr, Expression, NameExpr, TupleExpr
 from mypy.types import AnyType, CallableType, Instance, NoneType, TupleType, UnionType, get_proper_type
+
 from tensorclass._rules import errors
 from tensorclass._rules.nearest import suggest
 from tensorclass._rules.sizes import UNKNOWN
@@ -63,7 +64,11 @@ def _check_outputs(walk: Walk, expr: CallExpr, settings: dict[str, Value], modul
         return
     for place, key in enumerate(keys):
         if key != "_" and key in keys[:place]:
-            walk.say(where, _codes.MODULE, f"out_keys: {errors.name_of(key)} is there twice; the second result would replace the first")
+            walk.say(
+                where,
+                _codes.MODULE,
+                f"out_keys: {errors.name_of(key)} is there twice; the second result would replace the first",
+            )
             return
     count = results(walk, module)
     if count is not None and count != len(keys):
@@ -133,7 +138,9 @@ def optional_keys(walk: Walk, net: Net) -> set[Any]:
     if isinstance(module, Lambda):
         return set(keys) if _mentions_none(module.node.expr()) else set()
     thing = walk.here.get(module)
-    if isinstance(module, Library) or (isinstance(thing, Net) and thing.kind != "user" and thing.kind not in ("GRU", "LSTM", "RNN")):
+    if isinstance(module, Library) or (
+        isinstance(thing, Net) and thing.kind != "user" and thing.kind not in ("GRU", "LSTM", "RNN")
+    ):
         return set() if _strict(thing, module) else set(keys)
     typ = callable_type(walk, module)
     if typ is None:
@@ -153,7 +160,12 @@ def _strict(thing: Any, module: Value) -> bool:
     """A layer or a function of torch that fails on None."""
     if isinstance(module, Library):
         return module.name.startswith("torch.")
-    return isinstance(thing, Net) and (thing.kind in _layers.PARAMETERS or thing.kind in _layers.POINTWISE or thing.kind in _layers.LOSSES or thing.kind == "Sequential")
+    return isinstance(thing, Net) and (
+        thing.kind in _layers.PARAMETERS
+        or thing.kind in _layers.POINTWISE
+        or thing.kind in _layers.LOSSES
+        or thing.kind == "Sequential"
+    )
 
 
 def takes_none(typ: Any) -> bool:
