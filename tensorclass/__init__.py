@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ._lazystack import LazyStackedTensorDict as LazyStackedTensorDict
     from ._lazystack import lazy_stack as lazy_stack
     from ._params import TensorDictParams as TensorDictParams
+    from ._rules import errors as errors
     from ._settings import set_list_to_stack as set_list_to_stack
     from ._tensorclass import TensorClass as TensorClass
     from ._tensorclass import field as field
     from ._tensordict import TensorDict as TensorDict
     from ._tensordict import TensorDictBase as TensorDictBase
-    from ._typedtensordict import TypedTensorDict as TypedTensorDict
     from ._tools import assert_allclose_td as assert_allclose_td
     from ._tools import assert_close as assert_close
     from ._tools import cat as cat
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ._tools import unravel_key as unravel_key
     from ._tools import unravel_key_list as unravel_key_list
     from ._tools import where as where
+    from ._typedtensordict import TypedTensorDict as TypedTensorDict
 else:
     import importlib
 

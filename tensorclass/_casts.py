@@ -12,9 +12,8 @@ from typing_extensions import Self
 from ._rules import errors
 from ._rules.keys import unravel
 from ._tree import walk
-from ._tree.assign import write
 from ._tree.contract import as_size, full_device
-from ._tree.join import right
+from ._tree.join import right, rows_of
 from ._tree.node import Node, is_tree
 
 # The class below has methods with these names.
@@ -136,7 +135,7 @@ class CastMethods(Node):
 
     def is_contiguous(self) -> _bool:
         """Whether every tensor is contiguous."""
-        return all([leaf.is_contiguous() for leaf in walk.gather(self, [])])
+        return all(leaf.is_contiguous() for leaf in walk.gather(self, []))
 
     def copy_(self, source: Any, non_blocking: _bool = False) -> Self:
         """Copy the tensors of another container with the same keys into these, in place."""
@@ -156,7 +155,7 @@ class CastMethods(Node):
 
     def is_pinned(self) -> _bool:
         """Whether every tensor is in pinned memory."""
-        return all([leaf.is_pinned() for leaf in walk.gather(self, [])])
+        return all(leaf.is_pinned() for leaf in walk.gather(self, []))
 
     def share_memory_(self) -> Self:
         """Every tensor in shared memory, in place; the container is locked."""
@@ -167,7 +166,7 @@ class CastMethods(Node):
     def is_shared(self) -> _bool:
         """Whether every tensor is in shared memory."""
         leaves = walk.gather(self, [])
-        return len(leaves) > 0 and all([leaf.is_shared() for leaf in leaves])
+        return len(leaves) > 0 and all(leaf.is_shared() for leaf in leaves)
 
     def is_memmap(self) -> _bool:
         """Whether the entries are memory maps."""
@@ -203,7 +202,7 @@ class CastMethods(Node):
     @property
     def requires_grad(self) -> _bool:
         """Whether any tensor requires a gradient."""
-        return any([leaf.requires_grad for leaf in walk.gather(self, [])])
+        return any(leaf.requires_grad for leaf in walk.gather(self, []))
 
     def requires_grad_(self, requires_grad: _bool = True) -> Self:
         """Have every floating tensor require a gradient, in place."""
@@ -277,7 +276,7 @@ class CastMethods(Node):
 
     def masked_fill_(self, mask: Tensor, value: Any) -> Self:
         """A number in the rows where a batch-shaped mask is true, in place."""
-        write(self, mask, value)
+        self._write_at(mask, value)
         return self
 
     def clamp(self, min: Any = None, max: Any = None) -> Self:
@@ -434,6 +433,11 @@ def _other(other: Any, key: str, here: tuple[str, ...], default: Any) -> Any:
 
 
 def _ternary(op: str, call: Callable[..., Tensor], node: N, one: Any, two: Any) -> N:
+    if node._items is not None:
+        ones, twos = rows_of(node, one), rows_of(node, two)
+        return node._restack(  # type: ignore[attr-defined,no-any-return]  # A lazy stack has it.
+            [_ternary(op, call, *row) for row in zip(node._items, ones, twos)]
+        )
     mine = walk.gather(node, [])
     rows = [walk.match(op, node, x, []) if isinstance(x, Node) else _spread(x, mine, node) for x in (one, two)]
     return walk.refill(node, iter([call(a, b, c) for a, b, c in zip(mine, *rows)]))

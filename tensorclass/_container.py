@@ -24,8 +24,8 @@ from ._rules.along import pieces
 from ._rules.dims import dim_in
 from ._tree import assign, fold, index, join, pair, walk
 from ._tree.contract import as_size, check_node, check_tensor
+from ._tree.join import rows_of
 from ._tree.node import Names, Node, is_tree, kind
-
 
 N = TypeVar("N", bound=Node)
 
@@ -194,6 +194,9 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
     def _rows_at(self, index: Any) -> Any:
         return type(self).__getitem__(self, index)
 
+    def _write_at(self, index: Any, value: Any) -> None:
+        type(self).__setitem__(self, index, value)
+
     def _read_items(self, items: index.Items, at: Any) -> Any:
         return index.read_items(self, items, at)
 
@@ -214,8 +217,8 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
     def __bool__(self) -> bool:
         raise errors.StructureError(
-            "a container has no truth value; (a == b).all() or .any() reduces a comparison, is_empty() asks for entries, "
-            "len() for rows"
+            "a container has no truth value; (a == b).all() or .any() reduces a comparison, is_empty() asks for "
+            "entries, len() for rows"
         )
 
     # ---- extremes, joins ----------------------------------------------------------------------------------------
@@ -451,7 +454,13 @@ def join_where(condition: Any, one: N, other: Any) -> N:
     batch = tuple(one._batch)
     if tuple(condition.shape) != batch[: condition.ndim] and tuple(condition.shape) != batch:
         raise errors.ShapeError(
-            f"where: the condition has shape {list(condition.shape)}, the batch size is {list(batch)}; they must be equal"
+            f"where: the condition has shape {list(condition.shape)}, the batch size is {list(batch)}; "
+            "they must be equal"
+        )
+    if one._items is not None:
+        conditions, others = rows_of(one, condition), rows_of(one, other)
+        return one._restack(  # type: ignore[attr-defined,no-any-return]  # A lazy stack has it.
+            [join_where(*row) for row in zip(conditions, one._items, others)]
         )
     mine = walk.gather(one, [])
     if isinstance(other, Node):

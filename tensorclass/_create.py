@@ -112,7 +112,9 @@ def _check_state(node: Any, state: Mapping[str, Any], strict: bool, at: tuple[st
     if strict and (missing or extra):
         said = [f"it has no {errors.some_names(missing)}"] if missing else []
         said += [f"{errors.some_names(extra)} is not here"] if extra else []
-        raise errors.KeyMissing(f"load_state_dict: the state does not fit: {' and '.join(said)}; strict=False loads the rest")
+        raise errors.KeyMissing(
+            f"load_state_dict: the state does not fit: {' and '.join(said)}; strict=False loads the rest"
+        )
     for key, value in node._fields.items():
         if is_tree(value) and isinstance(state.get(key), Mapping):
             _check_state(value, state[key], strict, (*at, key))

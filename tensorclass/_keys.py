@@ -89,7 +89,8 @@ class KeyMethods(Node):
             names = path(key)
         except errors.KeyForm:
             raise errors.KindError(
-                f"'in' asks for keys, strings or tuples of them, not for {kind(key)}; (x == value).any() asks for values"
+                f"'in' asks for keys, strings or tuples of them, not for {kind(key)}; "
+                "(x == value).any() asks for values"
             ) from None
         node: Any = self
         for name in names:

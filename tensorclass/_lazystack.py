@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeVar
 
 import torch
@@ -13,6 +13,7 @@ from typing_extensions import Self
 
 from ._container import Container
 from ._data import NonTensorStack, join_values
+from ._lazywrite import writes
 from ._methods.lazy import LazyMoveMethods
 from ._rules import errors
 from ._rules.dims import new_dim_in
@@ -252,24 +253,17 @@ class LazyStack(LazyMoveMethods, Container):
             self._items[index] = value
             object.__setattr__(self, "_batch", stacked_batch(self._items, 0))
             return
-        for item, job in self._row_writes(prepared(index, self._batch, spread_masks=False), value):
-            type(item).__setitem__(item, job[0], job[1])
+        for job in self._planned(prepared(index, self._batch, spread_masks=False), value):
+            job()
 
-    def _row_writes(self, items: Items, value: Any) -> list[tuple[Any, tuple[Any, Any]]]:
-        if self._dim == 0 and items and not isinstance(items[0], (int, type(None))):
-            chosen, rest = picked(self._items, items[0]), items[1:] or (...,)
-            many = isinstance(value, Container) or (isinstance(value, Tensor) and value.ndim > 0)
-            values = list(value) if many else None
-            if values is not None and len(values) != len(chosen):
-                raise errors.ShapeError(f"index: {len(values)} rows for {len(chosen)}")
-            return [(item, (rest, value if values is None else values[row])) for row, item in enumerate(chosen)]
-        if self._dim == 0 and items and isinstance(items[0], int):
-            return [(self._items[items[0]], (items[1:] or (...,), value))]
-        raise errors.RaggedError("index: writing these rows needs a dense container; .contiguous() makes one")
+    def _planned(self, items: Items, value: Any) -> Jobs:
+        jobs: Jobs = []
+        self._plan_write(items, value, jobs, ())
+        return jobs
 
     def _plan_write(self, items: Items, value: Any, jobs: Jobs, under: tuple[str, ...]) -> None:
-        for item, job in self._row_writes(items, value):
-            type(item)._plan_write(item, prepared(job[0], item._batch), job[1], jobs, under)
+        for item, at, part in writes(self, items, value):
+            type(item)._plan_write(item, prepared(at, item._batch), part, jobs, under)
 
     def set(self, key: Any, value: Any, *, inplace: bool = False, non_blocking: bool = False) -> Self:
         """Put a value under a key: its rows along the stack dim go to the items, all checked before the first."""
@@ -282,8 +276,31 @@ class LazyStack(LazyMoveMethods, Container):
             type(item).set(item, key, row, inplace=inplace)
         return self
 
+    def set_(self, key: Any, value: Any, *, non_blocking: bool = False) -> Self:
+        """Copy a value into the tensors under a key, in place."""
+        for item, row in zip(self._items, self._split_value(path(key), value)):
+            type(item).set_(item, key, row, non_blocking=non_blocking)
+        return self
+
+    def fill_(self, key: Any, value: float | bool) -> Self:
+        """Fill the tensors under a key with a number, in place."""
+        for item in self._items:
+            type(item).fill_(item, key, value)
+        return self
+
+    def set_at_(self, key: Any, value: Any, index: Any) -> Self:
+        """Copy a value into some rows of the entry under a key, in place."""
+        part = type(self).select(self, key)
+        rows = type(part).__getitem__(part, index)
+        for job in part._planned(prepared(index, part._batch, spread_masks=False), lazy_fields(rows, key, value)):
+            job()
+        return self
+
     def _split_value(self, names: tuple[str, ...], value: Any) -> list[Any]:
         count = len(self._items)
+        if isinstance(value, Mapping):
+            columns = {key: self._split_value((*names, *path(key)), part) for key, part in value.items()}
+            return [{key: column[row] for key, column in columns.items()} for row in range(count)]
         if isinstance(value, (list, tuple)) and len(value) == count and self._dim == 0:
             return list(value)
         if isinstance(value, Tensor) and value.is_nested:
@@ -316,14 +333,25 @@ class LazyStack(LazyMoveMethods, Container):
             item._drop(name)
 
     def update(self, source: Any = None, **options: Any) -> Self:
-        """Put the entries of another container or dict into this one."""
+        """Put the entries of another container or dict into this one, row by row; all checked before the first."""
         if isinstance(source, LazyStack) and source._dim == self._dim and len(source._items) == len(self._items):
             for item, other in zip(self._items, source._items):
                 type(item).update(item, other, **options)
             return self
-        for key, value in dict(source._fields if isinstance(source, Node) else source or {}, **options).items():
-            type(self).set(self, key, value)
-        return self
+        return super().update(source, **options)
+
+    def _plan_update(
+        self,
+        given: Iterator[tuple[tuple[str, ...], Any]],
+        jobs: list[Callable[[], object]],
+        at: tuple[str, ...],
+        clone: bool,
+        inplace: bool,
+        only: list[tuple[str, ...]] | None,
+    ) -> None:
+        for names, value in given:
+            for item, row in zip(self._items, self._split_value((*at, *names), value)):
+                item._plan_update(iter([(names, row)]), jobs, at, clone, inplace, only)
 
     # ---- to the items -------------------------------------------------------------------------------------------
 
@@ -488,7 +516,8 @@ def lazy_stack(items: Sequence[C], dim: int = 0) -> C:
     for number, item in enumerate(items[1:], 1):
         if _base(item) is not base:
             raise errors.KindError(
-                f"lazy_stack: item 0 is a {base.__name__}, item {number} a {_base(item).__name__}; items must have one class"
+                f"lazy_stack: item 0 is a {base.__name__}, item {number} a {_base(item).__name__}; "
+                "items must have one class"
             )
     at = new_dim_in("lazy_stack", dim, len(first._batch))
     out: C = lazy_class(base)._of(items, at)  # type: ignore[arg-type]  # mypy: no class is Hashable.
@@ -501,12 +530,16 @@ def _base(item: Any) -> type[Any]:
     return TensorDict if isinstance(item, LazyStackedTensorDict) else type(item).__mro__[2]
 
 
-@lru_cache(maxsize=None)  # One for each class.
+@cache  # One for each class.
 def lazy_class(base: type[Any]) -> Any:
     """The class of lazy stacks of a class: a subclass of it."""
     if issubclass(base, TensorDict) and base is TensorDict:
         return LazyStackedTensorDict
-    space: dict[str, Any] = {"__slots__": ("_dim", "_items"), "__module__": base.__module__, "__qualname__": base.__qualname__}
+    space: dict[str, Any] = {
+        "__slots__": ("_dim", "_items"),
+        "__module__": base.__module__,
+        "__qualname__": base.__qualname__,
+    }
     if not issubclass(base, TensorDict):
         space["__getattr__"] = _field
         space["__setattr__"] = _set_field
@@ -531,6 +564,11 @@ def _set_field(self: Any, name: str, value: Any) -> None:
 def register_lazy(cls: Any) -> None:
     """Make a class of lazy stacks known to pytree: its children are its items."""
     pytree.register_items(cls, lambda stack: (list(stack._items), stack._dim), lazy_stack)
+
+
+def lazy_fields(rows: Any, key: Any, value: Any) -> Any:
+    """A copy of some rows with another value under a key."""
+    return type(rows).set(type(rows).clone(rows), key, value)
 
 
 def picked(items: list[Any], index: Any) -> list[Any]:

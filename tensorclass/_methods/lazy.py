@@ -77,21 +77,18 @@ class LazyMoveMethods(LazyNode):
     def reshape(self, *shape: int | Sequence[int]) -> Self:
         """Give the batch another shape with the same number of elements; each leaf keeps its feature dims."""
         batch = self._batch
-        n = len(batch)
         shape_ = _dims.spread(shape)
         return self._move("reshape", _moves.reshape(batch, shape_), {"shape": shape_})
 
     def view(self, *shape: int | Sequence[int]) -> Self:
         """Like reshape, but never copies: fails where the leaves' strides do not allow a view."""
         batch = self._batch
-        n = len(batch)
         shape_ = _dims.spread(shape)
         return self._move("view", _moves.view(batch, shape_), {"shape": shape_})
 
     def expand(self, *shape: int | Sequence[int]) -> Self:
         """Repeat batch dims of size 1, or add dims in front, without copying."""
         batch = self._batch
-        n = len(batch)
         shape_ = _dims.spread(shape)
         return self._move("expand", _moves.expand(batch, shape_), {"shape": shape_})
 
@@ -152,9 +149,8 @@ class LazyMoveMethods(LazyNode):
         return self._along("narrow", lambda: _along.narrow(batch, dim, start, length), {"dim": dim, "start": start, "length": length})
 
     def repeat(self, *repeats: int | Sequence[int]) -> Self:
-        """Copy the batch several times along each batch dim, with dims added in front where more are given."""
+        """Copy the batch several times along each batch dim."""
         batch = self._batch
-        n = len(batch)
         repeats_ = _dims.spread(repeats)
         return self._along("repeat", lambda: _along.repeat(batch, repeats_), {"repeats": repeats_})
 

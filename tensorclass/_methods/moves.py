@@ -436,7 +436,7 @@ class MoveMethods(Node):
         return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
     def repeat(self, *repeats: int | Sequence[int]) -> Self:
-        """Copy the batch several times along each batch dim, with dims added in front where more are given."""
+        """Copy the batch several times along each batch dim."""
         batch = self._batch
         n = len(batch)
         repeats_ = _dims.spread(repeats)

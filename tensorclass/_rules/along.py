@@ -7,7 +7,7 @@ from typing import Any
 
 from . import errors
 from .moves import no_ragged
-from .shapes import Keep, Moves, New, Sized, keep_all
+from .shapes import Keep, Moves, Sized, keep_all
 from .sizes import UNKNOWN, Batch, Size, same, show
 from .table import Dim, Dims, Int, Ints, Pieces, Repeats, Shifts, Sizes, StarDims, row
 
@@ -67,24 +67,24 @@ def narrow(batch: Batch, dim: Dim, start: Int, length: Int) -> Moves:
     begin = start + size if start < 0 else start
     if length < 0 or begin + length > size:
         raise errors.ShapeError(
-            f"narrow: start {start} and length {length} leave dim {dim} of size {size}; at most {size - begin} rows are there"
+            f"narrow: start {start} and length {length} leave dim {dim} of size {size}; "
+            f"at most {size - begin} rows are there"
         )
     return resized(batch, dim, length)
 
 
 @row("along", leaf="v.repeat(*repeats, *[1] * (v.ndim - n))", torch=("tile", "repeat"))
 def repeat(batch: Batch, repeats: Sizes) -> Moves:
-    """Copy the batch several times along each batch dim, with dims added in front where more are given."""
-    added = len(repeats) - len(batch)
-    if added < 0:
+    """Copy the batch several times along each batch dim."""
+    if len(repeats) != len(batch):  # torch adds dims in front; here more numbers count feature dims by mistake.
         raise errors.ShapeError(
-            f"repeat: {errors.count(len(repeats), 'number')} for {errors.count(len(batch), 'batch dim')}; give one a dim"
+            f"repeat: {errors.count(len(repeats), 'number')} for {errors.count(len(batch), 'batch dim')}; "
+            "give one a dim"
         )
     if any(isinstance(times, int) and times < 0 for times in repeats):
         raise errors.ShapeError(f"repeat: {show(repeats)} has a negative number")
     no_ragged("repeat", batch, range(len(batch)))
-    new: Moves = [New(times) for times in repeats[:added]]
-    return new + [Sized(dim, batch[dim] * times) for dim, times in enumerate(repeats[added:])]
+    return [Sized(dim, batch[dim] * times) for dim, times in enumerate(repeats)]
 
 
 @row("along", leaf="v.repeat_interleave(repeats, dim)")
@@ -95,7 +95,8 @@ def repeat_interleave(batch: Batch, repeats: Repeats, dim: Dim) -> Moves:
         shape = shape_of(repeats)
         if len(shape) > 1 or (shape and same(shape[0], 1) is False and same(shape[0], batch[dim]) is False):
             raise errors.ShapeError(
-                f"repeat_interleave: the numbers have shape {show(shape)}; one for each of the {batch[dim]} rows would do"
+                f"repeat_interleave: the numbers have shape {show(shape)}; "
+                f"one for each of the {batch[dim]} rows would do"
             )
         return resized(batch, dim, UNKNOWN)
     if repeats < 0:

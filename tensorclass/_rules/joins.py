@@ -53,7 +53,8 @@ def mask_shape(op: str, batch: Batch, mask: Batch) -> None:
     """Refuse a mask that does not cover the batch."""
     if len(mask) > len(batch) or any(same(a, b) is False for a, b in zip(batch, mask)):
         raise errors.ShapeError(
-            f"{op}: the mask has shape {show(mask)}, the batch size is {show(batch)}; it must have the leading batch dims"
+            f"{op}: the mask has shape {show(mask)}, the batch size is {show(batch)}; "
+            "it must have the leading batch dims"
         )
 
 

@@ -122,7 +122,8 @@ def expand(batch: Batch, shape: Sizes) -> Moves:
     added = len(shape) - len(batch)
     if added < 0:
         raise errors.ShapeError(
-            f"expand: {show(shape)} has fewer dims than the batch size {show(batch)}; give all of them, or -1 to keep one"
+            f"expand: {show(shape)} has fewer dims than the batch size {show(batch)}; "
+            "give all of them, or -1 to keep one"
         )
     moves: Moves = []
     for place, size in enumerate(shape):

@@ -9,14 +9,14 @@ from .table import Op, add
 
 # One leaf in, one leaf out.  The names that torch has a grouped kernel for (torch._foreach_<name>) are in FOREACH.
 UNARY = (
-    "abs neg exp expm1 log log10 log1p log2 sqrt rsqrt square reciprocal sigmoid tanh sin cos tan asin acos atan sinh cosh "
-    "erf erfc lgamma digamma sign sgn floor ceil round trunc frac relu positive conj"
+    "abs neg exp expm1 log log10 log1p log2 sqrt rsqrt square reciprocal sigmoid tanh sin cos tan asin acos atan "
+    "sinh cosh erf erfc lgamma digamma sign sgn floor ceil round trunc frac relu positive conj"
 ).split()
 UNARY_BOOL = "isnan isinf isfinite isposinf isneginf isreal signbit logical_not".split()
 INPLACE_UNARY = [name for name in UNARY if name not in ("positive", "conj")] + ["logical_not"]
 FOREACH = set(
-    "abs neg exp expm1 log log10 log1p log2 sqrt rsqrt reciprocal sigmoid tanh sin cos tan asin acos atan sinh cosh erf erfc "
-    "lgamma sign floor ceil round trunc frac add sub mul div pow maximum minimum clamp_min clamp_max".split()
+    "abs neg exp expm1 log log10 log1p log2 sqrt rsqrt reciprocal sigmoid tanh sin cos tan asin acos atan sinh cosh "
+    "erf erfc lgamma sign floor ceil round trunc frac add sub mul div pow maximum minimum clamp_min clamp_max".split()
 )
 
 # A leaf with another leaf, a batch-shaped tensor or a number.

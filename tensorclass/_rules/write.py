@@ -97,7 +97,10 @@ def move_method(op: Op) -> str:
         lines += [f"        moves = {rule}", "        new = result(batch, moves)"]
         names = "None if self._names is None else names_after(self._names, moves)"
     if op.name in ("reshape", "view", "expand"):
-        lines += ["        if not new:  # To torch, v.reshape() without sizes is no call.", "            return type(self).squeeze(self)"]
+        lines += [
+            "        if not new:  # To torch, v.reshape() without sizes is no call.",
+            "            return type(self).squeeze(self)",
+        ]
     lines += [
         "        try:",
         "            fields = {",
@@ -141,7 +144,9 @@ def lazy_method(op: Op) -> str:
     """The same op of a lazy stack: the moves are split at the stack dim."""
     many = op.family == "split"
     lines = [f"    def {op.name}({signature(op)}) -> {'tuple[Self, ...]' if many else 'Self'}:"]
-    lines += [f'        """{op.doc.splitlines()[0]}"""', "        batch = self._batch", "        n = len(batch)"]
+    lines += [f'        """{op.doc.splitlines()[0]}"""', "        batch = self._batch"]
+    if any(param.role.name in ("dim", "new_dim", "dims", "permutation") for param in op.params):
+        lines.append("        n = len(batch)")
     for param in op.params:
         lines += [f"        {line}" for line in canonical_lines(op, param)]
     rule = f"{MODULE[op.family]}.{op.rule.__name__}(batch, {arguments(op)})"

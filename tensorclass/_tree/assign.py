@@ -87,7 +87,7 @@ def _leaf_job(
     elif not broadcasts(tensor.shape, (*rows, *features)):
         raise errors.ShapeError(
             f"index: {errors.name_of(key)} gets a value of shape {list(tensor.shape)} for rows of shape "
-            f"{list((*rows, *features))}"
+            f"{[*rows, *features]}"
         )
     if tensor.device != leaf.device and tensor.ndim:
         tensor = tensor.to(leaf.device)

@@ -19,7 +19,7 @@ def stack(nodes: Sequence[N], dim: int = 0) -> N:
     first = nodes[0]
     batch = first._batch
     place = dim + len(batch) + 1 if dim < 0 else dim
-    if not 0 <= place <= len(batch) or any([node._batch != batch for node in nodes]):
+    if not 0 <= place <= len(batch) or any(node._batch != batch for node in nodes):
         joins.stack([tuple(node._batch) for node in nodes], dim)
     names = first._names
     return first._bare(
@@ -32,9 +32,9 @@ def stack(nodes: Sequence[N], dim: int = 0) -> N:
 def cat(nodes: Sequence[N], dim: int = 0) -> N:
     """Join nodes along a batch dim that they have."""
     first = nodes[0]
-    if dim == 0 and all([node._batch[1:] == first._batch[1:] and node._batch for node in nodes]):
-        rows = sum([node._batch[0] for node in nodes])
-        batch: tuple[int, ...] = (rows, *first._batch[1:])
+    alike = [node._batch for node in nodes].count(first._batch) == len(nodes)  # Told without slicing, which costs.
+    if dim == 0 and alike and first._batch:
+        batch: tuple[int, ...] = (len(nodes) * first._batch[0], *first._batch[1:])
     else:
         batch = joins.cat([tuple(node._batch) for node in nodes], dim)
     place = dim + len(batch) if dim < 0 else dim
@@ -132,3 +132,12 @@ def _kind(node: Node) -> str:
 def right(tensor: Tensor, features: int) -> Tensor:
     """A batch-shaped tensor with dims of size 1 for the feature dims of a leaf."""
     return tensor.reshape(*tensor.shape, *[1] * features) if features and tensor.ndim else tensor
+
+
+def rows_of(stack: Any, other: Any) -> list[Any]:
+    """What goes with each item of a lazy stack: rows of a container or a batch-shaped tensor, the same number."""
+    if isinstance(other, Node):
+        return list(type(other).unbind(other, stack._dim))  # type: ignore[attr-defined]
+    if isinstance(other, Tensor) and other.ndim > stack._dim:
+        return list(other.unbind(stack._dim))
+    return [other] * len(stack._items)

@@ -55,6 +55,10 @@ class Node:
         """x[index] for an index that is no key."""
         raise NotImplementedError
 
+    def _write_at(self, index: Any, value: Any) -> None:
+        """x[index] = value for an index that is no key."""
+        raise NotImplementedError
+
     def _read_items(self, items: tuple[Any, ...], index: Any) -> Any:
         """x[index], where items are the prepared items of the index."""
         raise NotImplementedError

@@ -11,7 +11,7 @@ from torch import Tensor
 from .._rules import errors, pointwise
 from . import grouped
 from .along import with_tensor as with_tensor
-from .join import equal, right
+from .join import equal, right, rows_of
 from .node import Node, kind
 from .walk import gather, match, refill
 
@@ -24,7 +24,8 @@ def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Calla
     if isinstance(other, NUMBERS):
         return refill(node, iter(grouped.call(gather(node, []), one, all_, other)))
     if node._items is not None:
-        return _by_item(op, node, other, lambda item, row: binary(op, item, row, one, all_))
+        lazily: N = _by_item(op, node, other, lambda item, row: binary(op, item, row, one, all_))
+        return lazily
     if isinstance(other, Node):
         node, other = broadcast(op, node, other)
         mine, theirs = gather(node, []), match(op, node, other, [])
@@ -74,6 +75,20 @@ def two(
 
 def in_place(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
     """leaf.op_(other) for every leaf; shapes and dtypes are checked before the first leaf is written."""
+    jobs = planned(op, node, other)
+    for leaf, value in jobs:
+        _check_in_place(op, leaf, value)
+    for leaf, value in jobs:
+        one(leaf, value)
+    return node
+
+
+def planned(op: str, node: Node, other: Any) -> list[tuple[Tensor, Any]]:
+    """Every leaf with its other side."""
+    if node._items is not None and not isinstance(other, NUMBERS):
+        other = other if isinstance(other, Node) else operand(op, other).expand(node._batch)
+        rows = zip(node._items, rows_of(node, other))
+        return [job for item, row in rows for job in planned(op, item, row)]
     leaves = gather(node, [])
     if isinstance(other, NUMBERS):
         others: list[Any] = [other] * len(leaves)
@@ -89,11 +104,7 @@ def in_place(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
                 f"{op}: a tensor of shape {list(tensor.shape)} does not fit in batch size {list(node._batch)} in place"
             )
         others = [right(tensor, leaf.ndim - len(batch)) for leaf in leaves]
-    for leaf, value in zip(leaves, others):
-        _check_in_place(op, leaf, value)
-    for leaf, value in zip(leaves, others):
-        one(leaf, value)
-    return node
+    return list(zip(leaves, others))
 
 
 def _check_in_place(op: str, leaf: Tensor, value: Any) -> None:

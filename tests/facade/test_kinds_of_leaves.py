@@ -13,7 +13,16 @@ from torch import Tensor, nn
 
 from tensorclass import NonTensorData, NonTensorStack, TensorClass, TensorDict, assert_close, errors
 
-DTYPES = [torch.float16, torch.bfloat16, torch.float64, torch.complex64, torch.int8, torch.uint8, torch.int64, torch.bool]
+DTYPES = [
+    torch.float16,
+    torch.bfloat16,
+    torch.float64,
+    torch.complex64,
+    torch.int8,
+    torch.uint8,
+    torch.int64,
+    torch.bool,
+]
 
 
 class Point(TensorClass):
@@ -146,7 +155,9 @@ def test_values_of_rows_move_with_the_rows() -> None:
 
 
 def test_readers_in_many_threads_see_whole_containers() -> None:
-    td = TensorDict({f"k{i}": torch.full((8,), float(i)) for i in range(6)} | {"n": {"x": torch.ones(8)}}, batch_size=[8])
+    td = TensorDict(
+        {f"k{i}": torch.full((8,), float(i)) for i in range(6)} | {"n": {"x": torch.ones(8)}}, batch_size=[8]
+    )
     points = Point(x=torch.ones(8), y=torch.zeros(8), batch_size=[8])
 
     def work(i: int) -> bool:

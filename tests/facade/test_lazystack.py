@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
-from tensorclass import LazyStackedTensorDict, TensorClass, TensorDict, assert_close, errors, lazy_stack, stack
+from tensorclass import LazyStackedTensorDict, TensorClass, TensorDict, assert_close, cat, errors, lazy_stack, stack
 
 
 class Inner(TensorClass):
@@ -75,7 +76,8 @@ def test_a_ragged_dim_may_be_moved_but_not_merged() -> None:
     assert batch.unsqueeze(0).batch_size == (1, 3, -1)
     assert batch.permute(1, 0).batch_size == (-1, 3)
     assert batch.permute(1, 0)[:, 1]["obs"].shape == (5, 4)
-    for call in (lambda: batch.reshape(-1), lambda: batch.flatten(), lambda: batch.unbind(1)):
+    calls: list[Callable[[], object]] = [lambda: batch.reshape(-1), lambda: batch.flatten(), lambda: batch.unbind(1)]
+    for call in calls:
         with pytest.raises(errors.RaggedError, match=r"batch dim 1 is ragged; densify first with .densify\(pad=0\)"):
             call()
     dense = batch.densify(pad=-1, mask="there")
@@ -111,9 +113,9 @@ def test_ops_on_items_stay_lazy() -> None:
         assert out.batch_size == (3, -1)
     assert (batch + 1)[1]["obs"].unique().tolist() == [6]
     assert (batch == batch).all()
-    assert torch.stack([batch, batch]).batch_size == (2, 3, -1)
-    assert torch.cat([batch, batch]).batch_size == (6, -1)
-    assert torch.cat([batch, batch], 1)[0].batch_size == (6,)
+    assert stack([batch, batch]).batch_size == (2, 3, -1)
+    assert cat([batch, batch]).batch_size == (6, -1)
+    assert cat([batch, batch], 1)[0].batch_size == (6,)
 
 
 def test_a_lazy_stack_of_a_class_is_an_instance_of_it() -> None:
@@ -129,14 +131,16 @@ def test_a_lazy_stack_of_a_class_is_an_instance_of_it() -> None:
     for other in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch), batch.clone()):
         assert isinstance(other, Outer) and other[1].inner.x.shape == (3,)
     with pytest.raises(AttributeError):
-        batch.nothing  # type: ignore[attr-defined]
+        _ = batch.nothing  # type: ignore[attr-defined]
     with pytest.raises(errors.StructureError, match="stack: in 'inner': 'x' is a tensor of shape \\[2\\] in item 0"):
         stack([outer(2), outer(3)])
 
 
 def test_items_must_be_alike() -> None:
-    with pytest.raises(TypeError, match="lazy_stack: item 0 is a TensorDict, item 1 a Inner; items must have one class"):
-        lazy_stack([TensorDict(), Inner(x=torch.zeros(2), y=torch.zeros(2))])  # type: ignore[list-item]
+    with pytest.raises(
+        TypeError, match="lazy_stack: item 0 is a TensorDict, item 1 a Inner; items must have one class"
+    ):
+        lazy_stack([TensorDict(), Inner(x=torch.zeros(2), y=torch.zeros(2))])
     with pytest.raises(errors.ShapeError, match="they must have the same number of batch dims"):
         lazy_stack([TensorDict(batch_size=[2]), TensorDict()])
     with pytest.raises(errors.ShapeError, match="lazy_stack: no containers were given"):

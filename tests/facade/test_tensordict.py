@@ -96,7 +96,9 @@ def test_a_nested_container_takes_the_batch_size_around_it() -> None:
     assert inner.batch_size == ()
     td["m"] = TensorDict(x=torch.zeros(4, 2), batch_size=[4, 2])
     assert td["m"].batch_size == (4, 2)
-    with pytest.raises(errors.ShapeError, match=r"'k' has batch size \[3\]; inside batch size \[4\] it must start with that"):
+    with pytest.raises(
+        errors.ShapeError, match=r"'k' has batch size \[3\]; inside batch size \[4\] it must start with that"
+    ):
         td["k"] = TensorDict(batch_size=[3])
 
 
@@ -267,7 +269,9 @@ def test_state_dicts_round_trip_and_a_bad_one_changes_nothing() -> None:
     assert_close(other, td)
 
     bad = {key: value for key, value in state.items() if key != "a"}
-    with pytest.raises(KeyError, match="load_state_dict: the state does not fit: it has no 'a'; strict=False loads the rest"):
+    with pytest.raises(
+        KeyError, match="load_state_dict: the state does not fit: it has no 'a'; strict=False loads the rest"
+    ):
         other.zero_().load_state_dict(bad)
     assert other["n", "b"].sum() == 0
 

@@ -32,7 +32,7 @@ def values(op: Op, param: Param, batch: tuple[int, ...]) -> list[Any]:
         none = [None] if param.default is None else []
         return [*none, *every_dim[:2], *[dims for dims in several if len({d % rank for d in dims}) == len(dims)]]
     if role == "permutation":
-        return [dims for dims in itertools.permutations(range(rank))] + [tuple(range(-rank, 0))]
+        return list(itertools.permutations(range(rank))) + [tuple(range(-rank, 0))]
     if role == "flag":
         return [False, True]
     if op.name in ("reshape", "view"):
@@ -41,7 +41,7 @@ def values(op: Op, param: Param, batch: tuple[int, ...]) -> list[Any]:
     if op.name == "expand":
         return [batch, (-1,) * rank, (2, *batch), (2, 3, *batch)]
     if op.name == "repeat":
-        return [(1,) * rank, (2,) * rank, (3, *(1,) * rank), (2, *(0,) * rank)]
+        return [(1,) * rank, (2,) * rank, (3, *(1,) * (rank - 1)), (0,) * rank]
     if op.name == "unflatten":
         return [(2, 2), (-1, 2), (4, 1)]
     if role == "shifts":

@@ -90,7 +90,7 @@ def leaves(container: Any) -> dict[Any, Tensor]:
 
 
 def by_feature(call: Callable[[Tensor], Any], leaf: Tensor, batch_dims: int) -> Tensor:
-    """call on every feature slice of a leaf (a tensor of batch shape), put together again: what the law compares with."""
+    """call on every feature slice of a leaf, a tensor of batch shape, put together again: the other side of a law."""
     features = leaf.shape[batch_dims:]
     slices = leaf.reshape(*leaf.shape[:batch_dims], -1).unbind(-1)
     done = torch.stack([call(one) for one in slices], -1)

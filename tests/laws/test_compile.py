@@ -60,7 +60,7 @@ def test_an_op_compiles_in_one_graph(op: table.Op, kind: str, dynamic: bool) -> 
     rows = [row for row in every(op) if works(op, row, container) and not isinstance(row.get("repeats"), torch.Tensor)]
 
     def several(x: Any) -> Any:
-        out = ()
+        out: tuple[Any, ...] = ()
         for arguments in rows[:3]:
             args, kwargs = called(op, arguments)
             done = getattr(x, op.name)(*args, **kwargs)
@@ -83,7 +83,7 @@ POINTWISE: dict[str, list[str]] = {
 @pytest.mark.parametrize("group", POINTWISE)
 def test_pointwise_ops_and_folds_compile_in_one_graph(group: str, kind: str, dynamic: bool) -> None:
     def several(x: Any) -> Any:
-        out = ()
+        out: tuple[Any, ...] = ()
         for name in POINTWISE[group]:
             y = x.clone()
             out = (*out, getattr(y, name)(dim=0) if group == "folds" else getattr(y, name)())
@@ -100,7 +100,7 @@ def test_pair_ops_compile_in_one_graph(kind: str, dynamic: bool) -> None:
     names = [n for n in [*pointwise.BINARY, *pointwise.COMPARE] if not n.startswith("bitwise")]
 
     def several(x: Any, row: torch.Tensor) -> Any:
-        out = ()
+        out: tuple[Any, ...] = ()
         for name in names:
             call = getattr(x, name)
             out = (*out, call(x), call(2), call(row))
@@ -121,9 +121,10 @@ def test_indexing_joins_and_writes_compile_in_one_graph(kind: str, dynamic: bool
         z = x.clone(recurse=False)
         return (
             x[0], x[1:], x[..., 1], x[None, :, 0], x[rows], x[:, rows[:2]], y,
-            torch.stack([x, y]), torch.cat([x, y], 1), torch.where(rows > 1, x, y), z.replace(a=x["a"] + 1) if "a" in x else z,
+            torch.stack([x, y]), torch.cat([x, y], 1), torch.where(rows > 1, x, y),
+            z.replace(a=x["a"] + 1) if "a" in x else z,
             torch.zeros_like(x), x.to(torch.float64), x.apply(lambda leaf: leaf + 1), x.detach(),
-            *x.unbind(0), *[row for row in x],
+            *x.unbind(0), *list(x),
         )  # fmt: skip
 
     container, rows = KINDS[kind](4, 3), torch.tensor([0, 2, 1, 1])
@@ -160,7 +161,9 @@ def test_under_vmap_an_op_sees_one_batch_dim_less(op: table.Op, kind: str) -> No
 def test_under_vmap_arithmetic_and_in_dims_work(kind: str) -> None:
     batched = KINDS[kind](4, 3)
 
-    equal(torch.vmap(lambda x: (x + 1) * x - x.mean(0))(batched), torch.stack([(x + 1) * x - x.mean(0) for x in batched]))
+    equal(
+        torch.vmap(lambda x: (x + 1) * x - x.mean(0))(batched), torch.stack([(x + 1) * x - x.mean(0) for x in batched])
+    )
     assert torch.vmap(lambda x: x * 2, in_dims=1)(batched).batch_size == (3, 4)
     assert torch.vmap(lambda x: x * 2, in_dims=1, out_dims=1)(batched).batch_size == (4, 3)
 

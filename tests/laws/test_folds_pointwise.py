@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from .containers import KINDS, by_feature, leaves, numbers
 DIMS: list[Any] = [0, 1, -1, (0, 1), (1,), [0]]
 
 
-def folded(name: str, tensor: Tensor, dim: Any, keepdim: bool) -> Tensor:
+def folded(name: str, dim: Any, keepdim: bool, tensor: Tensor) -> Tensor:
     call = getattr(torch, name)
     if not folds.FOLDS[name][0]:
         for one in sorted([d % 2 for d in (dim if isinstance(dim, (tuple, list)) else [dim])], reverse=True):
@@ -32,9 +33,9 @@ def test_a_fold_is_the_same_fold_on_every_feature_slice(name: str, kind: str) ->
     for dim in DIMS:
         for keepdim in (False, True):
             got = getattr(container, name)(dim=dim, keepdim=keepdim)
-            assert got.batch_size == folded(name, torch.ones(4, 3), dim, keepdim).shape
+            assert got.batch_size == folded(name, dim, keepdim, torch.ones(4, 3)).shape
             for key, leaf in leaves(container).items():
-                want = by_feature(lambda x, d=dim, k=keepdim: folded(name, x, d, k), leaf, 2)
+                want = by_feature(partial(folded, name, dim, keepdim), leaf, 2)
                 torch.testing.assert_close(leaves(got)[key], want)
 
 
@@ -170,7 +171,9 @@ def test_entries_are_matched_by_key_not_by_order() -> None:
 
 def test_a_failed_in_place_op_changes_nothing() -> None:
     td = TensorDict(a=numbers(2), b=torch.arange(2), batch_size=[2])
-    with pytest.raises(TypeError, match=r"add_: a result of torch.float32 does not fit in a leaf of torch.int64 in place"):
+    with pytest.raises(
+        TypeError, match=r"add_: a result of torch.float32 does not fit in a leaf of torch.int64 in place"
+    ):
         td += 1.5
     assert td["a"].tolist() == [1, 2]
     with pytest.raises(RuntimeError):
@@ -189,3 +192,43 @@ def test_equality_compares_plain_data_too() -> None:
         hash(one)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", [name for name in pointwise.INPLACE_BINARY if not name.startswith("bitwise")])
+def test_an_in_place_pair_op_writes_the_tensors_that_are_there(name: str, kind: str) -> None:
+    row = torch.arange(1.0, 4.0)
+    for other in (2, row, KINDS[kind](4, 3)):
+        container = KINDS[kind](4, 3)
+        want = getattr(container, name)(other)
+        got = getattr(container, f"{name}_")(other)
+        assert got is container
+        for key, leaf in leaves(want).items():
+            torch.testing.assert_close(leaves(container)[key], leaf)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_where_masks_and_lerp_reach_every_leaf(kind: str) -> None:
+    one, other = KINDS[kind](4, 3), -KINDS[kind](4, 3)
+    mask = torch.tensor([[True, False, True], [False] * 3, [True] * 3, [False, True, False]])
+    for key, leaf in leaves(one).items():
+        wide = mask.reshape(4, 3, *[1] * (leaf.ndim - 2))
+        assert torch.equal(leaves(torch.where(mask, one, other))[key], torch.where(wide, leaf, -leaf))
+        assert torch.equal(leaves(torch.where(mask, one, 0.0))[key], torch.where(wide, leaf, 0.0))
+        assert torch.equal(leaves(one.masked_fill(mask, 7.0))[key], leaf.masked_fill(wide, 7.0))
+        assert torch.equal(leaves(one.masked_fill(mask[:, 0], 7.0))[key], leaf.masked_fill(wide[:, :1], 7.0))
+        torch.testing.assert_close(leaves(one.lerp(other, 0.25))[key], leaf * 0.5)
+    filled = one.clone().masked_fill_(mask, 7.0)
+    assert (filled == one.masked_fill(mask, 7.0)).all()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("typed", "lazy typed")])
+def test_writes_in_place_by_key_reach_the_tensors(kind: str) -> None:
+    container = KINDS[kind](4, 3)
+    container.fill_("a", 3.0)
+    assert container["a"].unique().tolist() == [3]
+    container.set_("a", torch.zeros_like(container["a"]))
+    assert container["a"].unique().tolist() == [0]
+    container.set_at_("a", torch.ones_like(container["a"][0]), 0)
+    assert container["a"][0].unique().tolist() == [1]
+    assert container["a"][1].unique().tolist() == [0]
+    container.update_({"a": torch.full_like(container["a"], 5.0)})
+    assert container["a"].unique().tolist() == [5]

@@ -77,7 +77,7 @@ def test_reading_rows_is_reading_them_of_every_feature_slice(index: Any, kind: s
         assert torch.equal(leaves(got)[key], by_feature(lambda x: x[at], leaf, 2)), key
 
 
-@given(indices(), st.sampled_from(["flat", "nested", "typed", "data"]))
+@given(indices(), st.sampled_from(list(KINDS)))
 @settings(max_examples=200, deadline=None)
 def test_writing_rows_is_writing_them_in_every_feature_slice(index: Any, kind: str) -> None:
     at = as_torch(index)
@@ -102,12 +102,16 @@ def test_writing_rows_is_writing_them_in_every_feature_slice(index: Any, kind: s
 @pytest.mark.parametrize(
     "index, words",
     [
-        ((0, 0, 0), r"index: 3 indices for 2 batch dims \(batch size \[4, 3\]\); index a field to reach its feature dims"),
+        (
+            (0, 0, 0),
+            r"index: 3 indices for 2 batch dims \(batch size \[4, 3\]\); index a field to reach its feature dims",
+        ),
         (4, "index: 4 is out of range for batch dim 0 of size 4"),
         ((slice(None), -4), "index: -4 is out of range for batch dim 1 of size 3"),
         (
             torch.ones(3, dtype=torch.bool),
-            r"index: the mask has shape \[3\], the batch size is \[4, 3\]; its size 3 must equal 4, the size of batch dim 0",
+            r"index: the mask has shape \[3\], the batch size is \[4, 3\]; "
+            "its size 3 must equal 4, the size of batch dim 0",
         ),
         (torch.ones(2), "index: a tensor of torch.float32 cannot index; ints or bools would do"),
         (1.5, "index: a float cannot index; an int, a slice, None, '...', or ints or bools would do"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
 
+from tensorclass import stack
 from tensorclass._rules import errors, table
-from tensorclass._tree import node as _node  # noqa: F401  # The table is filled by the modules that the engine imports.
 
 from .arguments import called, every
 from .containers import KINDS, base, by_feature, leaves
@@ -18,11 +19,15 @@ OPS = [op for op in table.OPS.values() if op.family in ("move", "along")]
 SPLITS = [op for op in table.OPS.values() if op.family == "split"]
 
 
-def on_tensor(op: table.Op, tensor: Tensor, arguments: dict[str, Any]) -> Any:
+def on_tensor(op: table.Op, arguments: dict[str, Any], tensor: Tensor) -> Any:
     args, kwargs = called(op, arguments)
     if op.name == "squeeze" and kwargs.get("dim", 0) is None:
         kwargs = {}
     return getattr(tensor, op.name)(*args, **kwargs)
+
+
+def piece(op: table.Op, arguments: dict[str, Any], place: int, tensor: Tensor) -> Any:
+    return on_tensor(op, arguments, tensor)[place]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -34,7 +39,7 @@ def test_an_op_is_the_same_op_on_every_feature_slice(op: table.Op, kind: str) ->
         for arguments in every(op, batch):
             args, kwargs = called(op, arguments)
             try:
-                want = on_tensor(op, torch.zeros(batch), arguments).shape
+                want = on_tensor(op, arguments, torch.zeros(batch)).shape
             except (RuntimeError, IndexError, TypeError):
                 with pytest.raises((RuntimeError, IndexError, ValueError, TypeError)):
                     getattr(container, op.name)(*args, **kwargs)
@@ -45,7 +50,7 @@ def test_an_op_is_the_same_op_on_every_feature_slice(op: table.Op, kind: str) ->
             assert isinstance(got, base(container))
             assert leaves(got).keys() == leaves(container).keys()
             for key, leaf in leaves(container).items():
-                one = by_feature(lambda x, a=arguments: on_tensor(op, x, a), leaf, len(batch))
+                one = by_feature(partial(on_tensor, op, arguments), leaf, len(batch))
                 torch.testing.assert_close(leaves(got)[key], one, msg=str((arguments, key)))
     assert tried
 
@@ -58,7 +63,7 @@ def test_a_split_is_the_same_split_on_every_feature_slice(op: table.Op, kind: st
         for arguments in every(op, batch):
             args, kwargs = called(op, arguments)
             try:
-                wants = on_tensor(op, torch.zeros(batch), arguments)
+                wants = on_tensor(op, arguments, torch.zeros(batch))
             except RuntimeError:
                 with pytest.raises(errors.ShapeError):
                     getattr(container, op.name)(*args, **kwargs)
@@ -67,7 +72,7 @@ def test_a_split_is_the_same_split_on_every_feature_slice(op: table.Op, kind: st
             assert [part.batch_size for part in got] == [want.shape for want in wants], arguments
             for key, leaf in leaves(container).items():
                 for place, part in enumerate(got):
-                    one = by_feature(lambda x, a=arguments, p=place: on_tensor(op, x, a)[p], leaf, len(batch))
+                    one = by_feature(partial(piece, op, arguments, place), leaf, len(batch))
                     assert torch.equal(leaves(part)[key], one), (arguments, key)
 
 
@@ -77,13 +82,13 @@ def test_the_rule_alone_knows_the_batch_size(op: table.Op) -> None:
         if isinstance(arguments.get("repeats"), Tensor):
             continue  # How many rows it makes is data.
         try:
-            want = on_tensor(op, torch.zeros(4, 3), arguments)
+            want = on_tensor(op, arguments, torch.zeros(4, 3))
         except (RuntimeError, IndexError, TypeError):
             with pytest.raises((errors.RuleError, TypeError)):
                 table.after(op, (4, 3), arguments)
             continue
         said = table.after(op, (4, 3), arguments)
-        assert said == (list(map(lambda x: tuple(x.shape), want)) if op.family == "split" else tuple(want.shape)), arguments
+        assert said == ([tuple(x.shape) for x in want] if op.family == "split" else tuple(want.shape)), arguments
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -120,7 +125,7 @@ def test_a_name_follows_its_dim() -> None:
     assert container[:, None, 1].names == ["d0", None]
     assert container.expand(2, 4, 3).names == [None, "d0", "d1"]
     assert container.reshape(4, 3, 1).names == ["d0", "d1", None]
-    assert torch.stack([container, container]).names == [None, "d0", "d1"]
+    assert stack([container, container]).names == [None, "d0", "d1"]
     assert container.sum(0).names == ["d1"]
     assert container.unbind(0)[0].names == ["d1"]
     assert container.split(2)[0].names == ["d0", "d1"]

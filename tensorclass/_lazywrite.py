@@ -1,0 +1,72 @@
+"""Rows written into a lazy stack: which rows of which item, and the part of the value that goes there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Size, Tensor
+
+from ._container import Container
+from ._rules import errors
+from ._tensordict import TensorDict
+from ._tree.index import Items, batch_after
+from ._tree.node import Node
+
+Write = tuple[Any, Any, Any]  # An item, an index of it, and what to write there.
+
+
+def writes(stack: Any, items: Items, value: Any) -> list[Write]:
+    """The writes to the items that stack[items] = value comes down to."""
+    first = items[0] if items else ...
+    if -1 in stack._batch:
+        if stack._dim == 0 and isinstance(first, (int, slice)):
+            return _by_item(stack, first, items[1:] or (...,), value)
+        raise errors.RaggedError("index: rows of a ragged stack are written item by item: stack[i][rows] = value")
+    at: Any = items if items else ...
+    rows = batch_after(stack._batch, items)
+    places = torch.arange(stack._batch.numel()).reshape(stack._batch)[at].reshape(-1)
+    values = _rows(stack, value, rows)
+    coordinates = torch.unravel_index(places, stack._batch)
+    out: list[Write] = []
+    for number, item in enumerate(stack._items):
+        mine = (coordinates[stack._dim] == number).nonzero().flatten()
+        if not len(mine):
+            continue
+        rest = tuple([one[mine] for dim, one in enumerate(coordinates) if dim != stack._dim])
+        if rest:
+            out.append((item, rest, values if values is value else values[mine]))
+        else:
+            out.append((item, ..., values if values is value else values[int(mine[-1])]))
+    return out
+
+
+def _rows(stack: Any, value: Any, rows: Size) -> Any:
+    """The value as one row for each place written; a number as it is."""
+    if isinstance(value, Mapping):
+        value = TensorDict(value, rows)
+    if isinstance(value, Node):
+        if value._batch != rows:
+            raise errors.ShapeError(
+                f"index: the value has batch size {list(value._batch)}, the rows to write have {list(rows)}; "
+                "they must be equal"
+            )
+        return type(value).reshape(value, -1) if rows else type(value).unsqueeze(value, 0)  # type: ignore[attr-defined]
+    if isinstance(value, Tensor) and value.ndim:
+        if value.ndim > len(rows):
+            raise errors.ShapeError(f"index: the value has shape {list(value.shape)}, the rows to write {list(rows)}")
+        return value.expand(rows).reshape(-1)
+    return value
+
+
+def _by_item(stack: Any, first: Any, rest: Any, value: Any) -> list[Write]:
+    if isinstance(first, int):
+        return [(stack._items[first], rest, value)]
+    chosen = stack._items[first]
+    if isinstance(value, Container) or (isinstance(value, Tensor) and value.ndim):
+        parts: list[Any] = list(value)
+        if len(parts) != len(chosen):
+            raise errors.ShapeError(f"index: {len(parts)} rows for {len(chosen)} items")
+        return [(item, rest, part) for item, part in zip(chosen, parts)]
+    return [(item, rest, value) for item in chosen]
