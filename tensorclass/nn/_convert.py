@@ -44,8 +44,8 @@ def voted(cls: type[TensorClass]) -> bool:
 
 
 def _missing(node: Node, at: tuple[str, ...], name: str) -> str:
-    keys: list[Any] = [(*at, key) if at else key for key in node._fields]
-    return errors.key_missing((*at, name) if at else name, keys)
+    under = f" (under {errors.name_of(at)})" if at else ""
+    return errors.key_missing(name, node._fields) + under
 
 
 def as_tensordict(instance: Node) -> TensorDict:
