@@ -197,6 +197,8 @@ class Walker(Walk):
         """The file that a function is defined in, if its body can be read."""
         if fullname.startswith(self.tree.fullname + "."):
             return self.tree
+        if "." not in fullname:  # A function inside of the one at hand.
+            return self.tree if not self.calls else None
         parts = fullname.split(".")
         for count in range(len(parts) - 1, 0, -1):
             module = ".".join(parts[:count])

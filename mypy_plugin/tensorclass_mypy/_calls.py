@@ -171,7 +171,7 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
         frame = bind(walk, node, args, function.self if function.bound else None, function.bound)
         if frame is not None:
             return run_body(walk, expr, node, frame, tree)
-    leak(walk, args.values())
+    leak(walk, [function, *args.values()] if "." not in node.fullname else args.values())  # A closure holds names.
     if function.bound:
         walk.here.forget(function.self)
     return returned_of(walk, expr, node)
@@ -215,6 +215,8 @@ def can_follow(walk: Walk, node: FuncDef) -> bool:
 
 def worth(walk: Walk, node: FuncDef, args: Args) -> bool:
     """Whether anything can come of following a call: something is known of an argument, or a tensor may come back."""
+    if "." not in node.fullname:
+        return True  # A function inside of this one, which can change what it holds.
     vague = False
     for value in args.values():
         thing = walk.here.get(value)

@@ -70,6 +70,7 @@ def _ini(file: Path) -> dict[str, Any]:
 
 @cache
 def table_hash() -> str:
-    """Changes with the op table, so that no answer of an older one is taken from mypy's cache."""
+    """Changes with the op table and with the plugin, so that no answer of an older one is taken from mypy's cache."""
+    text = b"".join(file.read_bytes() for file in sorted(Path(__file__).parent.glob("*.py")))
     rows = sorted((op.name, op.family, [param.name for param in op.params]) for op in table.OPS.values())
-    return hashlib.sha256(repr(rows).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr(rows).encode() + text).hexdigest()[:16]

@@ -15,6 +15,7 @@ from . import _codes, _wraps
 from ._containers import as_field, copied, flat_key, misfit, store
 from ._fields import fields_of
 from ._keys import find, is_key
+from ._say import meant
 from ._types import is_tensorclass
 from ._values import (
     Box,
@@ -346,12 +347,8 @@ def dispatch(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
         return UNKNOWN
     for name in args.named:
         if name not in names and name not in ("tensordict", "tensordict_out", "params"):
-            from tensorclass._rules.nearest import suggest
-
-            text = (
-                f"the module has no in_key {name!r}{suggest(name, names)}; its in_keys are {errors.some_names(reads)}"
-            )
-            walk.say(expr, _codes.MODULE, text)
+            rest = meant(name, names, f"its in_keys are {errors.some_names(reads)}")
+            walk.say(expr, _codes.MODULE, f"the module has no in_key {name!r}{rest}")
             return UNKNOWN
     if "tensordict" in args.named:
         return UNKNOWN

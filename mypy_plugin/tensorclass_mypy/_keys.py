@@ -204,8 +204,9 @@ def update(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args, existin
         if not isinstance(current, Box):
             return ref
         inner = walk.here.get(value)
-        if isinstance(inner, (Box, Mapped)) and path[0] in current.fields:
-            walk.here.forget(current.fields[path[0]])  # Merged into what is there.
+        if isinstance(inner, (Box, Mapped)) and (current.open or path[0] in current.fields):
+            walk.here.forget(current.fields.get(path[0], UNKNOWN))  # Merged into what is there.
+            walk.here.forget(value)
             continue
         if len(path) == 1 and (current.info is None or path[0] in (fields_of(current.info) or {})):
             if existing:

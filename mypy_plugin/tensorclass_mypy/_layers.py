@@ -92,7 +92,7 @@ def linear(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -
     wanted, out = net.settings.get("in_features", UNKNOWN), net.settings.get("out_features", UNKNOWN)
     shape = tensor.shape
     if shape is None:
-        return Tensor(None, "float")
+        return Tensor((Star("?"), out) if is_size(out) else None, tensor.dtype)
     if not shape or isinstance(shape[-1], Star):
         return Tensor(None, "float")
     if unlike(walk, shape[-1], wanted):

@@ -8,12 +8,12 @@ from mypy.nodes import CallExpr, FuncDef, TypeInfo
 from mypy.types import CallableType, get_proper_type
 
 from tensorclass._rules import errors
-from tensorclass._rules.nearest import suggest
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
 from ._containers import flat_key
 from ._keys import is_key
+from ._say import meant
 from ._values import Box, Class, Items, Mapped, Method, Net, Tensor, Value
 
 if TYPE_CHECKING:
@@ -111,8 +111,8 @@ def _check_names(
     wrong = False
     for name in names:
         if isinstance(name, str) and name not in known:
-            text = f"in_keys: {info.name} has no parameter {name!r}{suggest(name, known)}; it takes {errors.some_names(known)}"
-            walk.say(where, _codes.MODULE, text)
+            rest = meant(name, known, f"it takes {errors.some_names(known)}")
+            walk.say(where, _codes.MODULE, f"in_keys: {info.name} has no parameter {name!r}{rest}")
             wrong = True
     if isinstance(keywords, Mapped) and keywords.items is not None:
         for name in keywords.items:
@@ -122,8 +122,8 @@ def _check_names(
                     if "distribution_kwargs" in args.named
                     else expr
                 )
-                text = f"distribution_kwargs: {info.name} has no parameter {name!r}{suggest(name, known)}"
-                walk.say(at or expr, _codes.MODULE, f"{text}; it takes {errors.some_names(known)}")
+                rest = meant(name, known, f"it takes {errors.some_names(known)}")
+                walk.say(at or expr, _codes.MODULE, f"distribution_kwargs: {info.name} has no parameter {name!r}{rest}")
                 wrong = True
         missing = [name for name in needed if name not in names and name not in keywords.items]
         if missing and not wrong:
@@ -293,10 +293,8 @@ def interaction(walk: Walk, expr: CallExpr, args: Args) -> None:
     """set_interaction_type("mode"): one of the names."""
     value = args.positional[0][0] if args.positional else args.named.get("type", (UNKNOWN, expr))[0]
     if isinstance(value, str) and value.lower() not in INTERACTIONS:
-        text = (
-            f"no interaction type {value!r}{suggest(value, INTERACTIONS)}; there are {errors.some_names(INTERACTIONS)}"
-        )
-        walk.say(expr, _codes.MODULE, text)
+        text = meant(value, INTERACTIONS, f"there are {errors.some_names(INTERACTIONS)}")
+        walk.say(expr, _codes.MODULE, f"no interaction type {value!r}{text}")
 
 
 __all__ = ["Method"]

@@ -26,6 +26,8 @@ class Star:
     dropped: int = 0
 
     def __repr__(self) -> str:
+        if self.name == "?":
+            return "..."
         return f"*{self.name}" + (f"[{self.dropped}:]" if self.dropped else "")
 
 
@@ -215,10 +217,15 @@ def differ(one: Value, other: Value, strict: bool = False) -> bool | None:
     answer = same(one, other)
     if answer is not None:
         return not answer
-    if _names(one) | _names(other) and not any(name.startswith(INT_PARAMETER) for name in _names(one) | _names(other)):
+    if _is_plain(one) and _is_plain(other) and _names(one) | _names(other) and not any(name.startswith(INT_PARAMETER) for name in _names(one) | _names(other)):
         both = isinstance(one, algebra.Dim) and isinstance(other, algebra.Dim)
         return True if both or strict else None
     return None
+
+
+def _is_plain(size: Value) -> bool:
+    """A number, or sums and products of names: no quotient that may or may not come out even."""
+    return not isinstance(size, algebra.Dim) or all(isinstance(atom, str) for term in size.terms for atom in term)
 
 
 def _names(size: Value) -> frozenset[str]:

@@ -8,11 +8,11 @@ from mypy.nodes import ARG_NAMED, ARG_POS, CallExpr, Expression, NameExpr, Tuple
 from mypy.types import AnyType, CallableType, Instance, NoneType, TupleType, UnionType, get_proper_type
 
 from tensorclass._rules import errors
-from tensorclass._rules.nearest import suggest
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _layers
 from ._modules import callable_type
+from ._say import meant
 from ._tree import below
 from ._types import is_module, is_tensor
 from ._values import Class, Lambda, Library, Net, Value
@@ -44,8 +44,8 @@ def _check_inputs(walk: Walk, expr: CallExpr, settings: dict[str, Value], module
             return
         for name in mapped:
             if isinstance(name, str) and name not in names:
-                text = f"in_keys: the module has no parameter {name!r}{suggest(name, names)}; it takes {errors.some_names(names)}"
-                walk.say(where, _codes.MODULE, text)
+                rest = meant(name, names, f"it takes {errors.some_names(names)}")
+                walk.say(where, _codes.MODULE, f"in_keys: the module has no parameter {name!r}{rest}")
         return
     if not isinstance(keys, tuple) or mapped is UNKNOWN:
         return
