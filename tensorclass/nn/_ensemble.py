@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from .._functional import from_module
 from .._params import of_module
@@ -54,7 +54,7 @@ class EnsembleModule(TensorDictModuleBase):
     def _flow_keys(self) -> tuple[list[Key], list[Key]]:
         return list(self.module.in_keys), list(self.module.out_keys)
 
-    def _called(self, tensordict: Any, params: Any) -> Any:
+    def _called(self, tensordict: Any, params: Any, place: Tensor) -> Any:
         with swap(params, self.module):
             return self.module(tensordict)
 
@@ -67,8 +67,9 @@ class EnsembleModule(TensorDictModuleBase):
                 f"dim must be the {self.num_copies} copies"
             )
         params = self.params_td._rebuild(self.params_td._fields, self.params_td._batch)
-        places = (None if self.expand_input else 0, 0)
-        return torch.vmap(self._called, places, randomness=self.randomness)(read, params)
+        places = torch.arange(self.num_copies)  # For modules without parameters: vmap needs a tensor to map over.
+        dims = (None if self.expand_input else 0, 0, 0)
+        return torch.vmap(self._called, dims, randomness=self.randomness)(read, params, places)
 
     def reset_parameters_recursive(self, parameters: TensorDict | None = None) -> Any:
         """Initialize each copy again."""

@@ -41,9 +41,7 @@ def functional_vmap(
         raise errors.OptionError(f"in_dims: {unknown[0]!r} is not in kwargs, which are {given}")
     batch = params.batch_size
     if not batch:
-        raise errors.ShapeError(
-            "functional_vmap: the parameters have no batch dims; from_modules stacks those of modules"
-        )
+        raise errors.ShapeError("functional_vmap: the parameters have no batch dims; from_modules makes some that have")
     flat = params if len(batch) == 1 else type(params).reshape(params, -1)
     if len(batch) > 1:
         kwargs = {

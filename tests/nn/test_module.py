@@ -365,7 +365,9 @@ def test_it_runs_on_a_lazy_stack() -> None:
 
 
 def test_it_reads_plain_data() -> None:
-    td = TensorDictModule(lambda x, name: x + len(name), ["x", "name"], ["y"])(TensorDict(x=torch.tensor(1), name="abc"))
+    td = TensorDictModule(lambda x, name: x + len(name), ["x", "name"], ["y"])(
+        TensorDict(x=torch.tensor(1), name="abc")
+    )
 
     assert td["y"] == 4
 

@@ -84,9 +84,7 @@ def mappings(name: str) -> Mapping:
             pass
     known = [*_KNOWN, "biased_softplus"]
     near = suggest(name, known)
-    raise UnknownMapping(
-        f"no mapping {name!r}{near or ';'} {'T' if near else 't'}here are {errors.some_names(known)}"
-    )
+    raise UnknownMapping(f"no mapping {name!r}{near or ';'} {'T' if near else 't'}here are {errors.some_names(known)}")
 
 
 class UnknownMapping(errors.OptionError, NotImplementedError):
