@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field as field
 from typing import TYPE_CHECKING, Any
 
+import torch
 from torch import Size, Tensor
 from typing_extensions import Self
 
@@ -117,7 +118,16 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
         new = object.__new__(type(self))
         new.__dict__.update(fields)  # pyright: ignore  # The same.
-        object.__setattr__(new, "_batch", batch if batch.__class__ is Size else Size(batch))
+        size = batch if batch.__class__ is Size else Size(batch)
+        if not torch.compiler.is_compiling():  # The slots' own setters take half the time; a trace cannot follow them.
+            put_batch(new, size)
+            put_device(new, self._device)
+            put_names(new, names)
+            put_locked(new, False)
+            put_leaves(new, None)
+            put_cache(new, None)
+            return new
+        object.__setattr__(new, "_batch", size)
         object.__setattr__(new, "_device", self._device)
         object.__setattr__(new, "_names", names)
         object.__setattr__(new, "_locked", False)
@@ -134,3 +144,8 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict:
         """A TensorDict with the same entries, all nested containers as TensorDicts; the tensors are shared."""
         return untyped(self)
+
+
+put_batch, put_device, put_names, put_locked, put_leaves, put_cache = (
+    TensorClass.__dict__[slot].__set__ for slot in ("_batch", "_device", "_names", "_locked", "_leaves", "_cache")
+)

@@ -106,6 +106,11 @@ def _together(items: Sequence[Any]) -> bool:
 
 def sliced(size: Size, cut: slice) -> Size:
     """How many rows a slice keeps."""
+    if cut.step is None and size.__class__ is int and size >= 0:
+        try:
+            return len(range(*cut.indices(size)))
+        except TypeError:
+            pass  # Some end of the slice is unknown, or no int.
     parts = (cut.start, cut.stop, cut.step)
     if _unknown(parts):
         return UNKNOWN
