@@ -17,6 +17,7 @@ from ._types import is_library
 from ._values import INT_PARAMETER, Box, Function, Net, Value
 from ._walk import Frame, Spent, Walk
 
+KEPT = 6
 OURS = ("torch", "tensorclass", "jaxtyping")
 
 
@@ -32,9 +33,15 @@ class Program:
         file = self.files.get(tree.path)
         if file is None or file.tree is not tree:
             file = File(self, tree, api)
-            self.files[tree.path] = file
+            self._keep(file)
         if file.interesting:
             file.visit(api)
+
+    def _keep(self, file: File) -> None:
+        """A file's walks hold on to its syntax tree, which mypy would free: only the latest files are kept."""
+        while len(self.files) >= KEPT:
+            del self.files[next(iter(self.files))]
+        self.files[file.tree.path] = file
 
     def file_of(self, api: Any, module: str) -> File | None:
         """The file of a module of the program at hand, with its bodies."""
@@ -44,7 +51,7 @@ class Program:
         file = self.files.get(tree.path)
         if file is None or file.tree is not tree:
             file = File(self, tree, api)
-            self.files[tree.path] = file
+            self._keep(file)
         return file
 
 
@@ -234,7 +241,8 @@ class Walker(Walk):
         ids: set[int] = set()
         state.reachable(value, ids)
         for ident in ids:
-            self.here.heap.setdefault(ident, state.heap[ident])
+            if ident in state.heap:
+                self.here.heap.setdefault(ident, state.heap[ident])
         return value
 
     def _attributes(self, info: TypeInfo) -> dict[str, tuple[State, Value]]:
@@ -262,6 +270,7 @@ class Walker(Walk):
         thing = walk.here.get(ref)
         once = _set_once(info, node)
         settings = thing.settings if isinstance(thing, Net) else {}
+        walk.here.names.clear()
         return {name: (walk.here, value) for name, value in settings.items() if name in once and value is not UNKNOWN}
 
 

@@ -81,9 +81,8 @@ def evaluate(walk: Walk, expr: Expression) -> Value:
         return UNKNOWN
     try:
         return handler(walk, expr)
-    except sizes.NotKnown:  # Somewhere a size was compared that nobody knows: nothing is said of what hangs on it.
-        for value in list(walk.here.names.values()) if walk.state is not None else ():
-            walk.here.forget(value)
+    except sizes.NotKnown:
+        walk.forget_all()
         return UNKNOWN
 
 
@@ -154,7 +153,7 @@ def adopt(walk: Walk, var: Var, found: tuple[Any, Value]) -> Value:
     ids: set[int] = set()
     state.reachable(value, ids)
     for ident in ids:
-        if ident not in walk.here.heap:
+        if ident not in walk.here.heap and ident in state.heap:
             walk.here.heap[ident] = state.heap[ident]
             if isinstance(state.heap[ident], (Box, Items, Mapped)):
                 walk.here.forget(Ref(ident))  # Any function may have changed it since.

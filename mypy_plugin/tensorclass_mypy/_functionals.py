@@ -35,6 +35,8 @@ LOSSES = {
 
 def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     """F.name(...)"""
+    if not args.whole:
+        return UNKNOWN
     values = [walk.here.get(value) for value, _ in args.positional]
     given = {key: value for key, (value, _) in args.named.items()}
     first = values[0] if values else walk.here.get(given.get("input", UNKNOWN))

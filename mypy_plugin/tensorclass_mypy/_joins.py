@@ -34,6 +34,9 @@ def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     from ._calls import leak
 
     short = name.rsplit(".", 1)[1]
+    if not args.whole:
+        leak(walk, args.values())
+        return UNKNOWN
     if short in ("stack", "cat", "lazy_stack", "concat"):
         return join(walk, expr, "cat" if short == "concat" else short, args)
     if short == "reveal_batch":
@@ -205,6 +208,8 @@ def _shown(thing: Any) -> str:
 
 def torch_function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value | None:
     """torch.name(container, ...); None when no argument is a container."""
+    if not args.whole:
+        return None
     if name in ("stack", "cat", "concat", "concatenate"):
         items, _ = items_of(walk, args)
         each = items[0] if isinstance(items, tuple) and items else items.each if isinstance(items, Many) else UNKNOWN

@@ -42,6 +42,9 @@ def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Ar
             leak(walk, [ref, *args.values()])
             return UNKNOWN
     handler = _METHODS.get(name)
+    if handler is not None and not args.whole and name not in ("select", "exclude", "replace"):
+        leak(walk, [ref, *args.values()])
+        return UNKNOWN
     if handler is not None:
         return handler(walk, expr, ref, box, args)
     if name in COPIES:

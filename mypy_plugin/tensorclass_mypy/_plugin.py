@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from mypy.nodes import TypeInfo
+from mypy.nodes import FuncDef, TypeInfo
 from mypy.options import Options
 from mypy.plugin import (
     AnalyzeTypeContext,
@@ -23,7 +23,7 @@ from mypy.types import FunctionLike, Type
 from . import _calls_of, _classes, _config, _report, _signatures, _typed_keys, _typed_modules
 from ._analysis import Program
 from ._fields import KEY
-from ._types import base_named, is_ours
+from ._types import base_named, is_container, is_module, is_ours, is_tensor
 
 T = TypeVar("T")
 
@@ -35,17 +35,21 @@ class TensorClassPlugin(Plugin):
         super().__init__(options)
         self.config = _config.read(options)
         self.program = Program()
+        self._known: dict[str, bool] = {}
         _report.switch_off(self.config.disable)
 
     # -- Calls --------------------------------------------------------------------------------------------------
 
+    # mypy asks its plugins in turn, and the first that answers is the only one: so we answer for torch, for tensorclass
+    # and for the functions of the program that is checked, and leave all else to others.
+
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        return None if fullname.startswith(_BORING) else self._function
+        return self._function if self._is_ours(fullname) else None
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
-        if fullname.startswith(_BORING):
+        owner, _, name = fullname.rpartition(".")
+        if not self._is_ours(owner):
             return None
-        name = fullname.rpartition(".")[2]
         if name == "as_td_module":
             return self._as_td_module
         return partial(self._key_method, name=name) if name in _typed_keys.METHODS else self._method
@@ -57,14 +61,32 @@ class TensorClassPlugin(Plugin):
         return None if name is None else partial(self._torch, name=name)
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
-        if fullname.startswith(_BORING):
-            return None
-        name = fullname.rpartition(".")[2]
-        if name == "replace":
+        owner, _, name = fullname.rpartition(".")
+        if name == "replace" and self._is_ours(owner):
             return self._replace
-        if name == "__call__" and self.config.calls != "off":
+        if name == "__call__" and self.config.calls != "off" and self._is_ours(owner):
             return self._call
         return None
+
+    def _is_ours(self, fullname: str) -> bool:
+        """Whether a function or class is one that facts pass through."""
+        if fullname.startswith(("torch.", "tensorclass.")):
+            return not fullname.startswith("torch.utils.data.")
+        known = self._known.get(fullname)
+        if known is None:
+            symbol = None if fullname.startswith(_BORING) else self.lookup_fully_qualified(fullname)
+            node = symbol.node if symbol is not None else None
+            if isinstance(node, TypeInfo):
+                known = bool(node.mro) and (is_container(node) or is_module(node) or is_tensor(node))
+            else:
+                known = isinstance(node, FuncDef) and self._in_program(fullname)
+            self._known[fullname] = known
+        return known
+
+    def _in_program(self, fullname: str) -> bool:
+        """Whether a function is defined in the program, not in an installed package."""
+        module = self._modules.get(fullname.rpartition(".")[0]) if self._modules is not None else None
+        return module is not None and not module.is_stub and "site-packages" not in module.path
 
     # -- Classes ------------------------------------------------------------------------------------------------
 

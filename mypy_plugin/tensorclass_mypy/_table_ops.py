@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 ROWS = {
     "permute", "transpose", "movedim", "moveaxis", "swapaxes", "swapdims", "unsqueeze", "squeeze", "flatten", "unflatten",
-    "reshape", "view", "expand", "broadcast_to", "repeat", "tile", "narrow", "flip", "roll", "unbind", "split", "chunk",
+    "reshape", "view", "expand", "broadcast_to", "narrow", "flip", "roll", "unbind", "split", "chunk",
     "split_with_sizes",
 }  # fmt: skip
 

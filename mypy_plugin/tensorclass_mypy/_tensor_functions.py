@@ -27,6 +27,12 @@ def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     done = of_containers(walk, expr, name, args)
     if done is not None:
         return done
+    if not args.whole:
+        from ._calls import leak
+
+        leak(walk, args.values())
+        typ = known_type(walk, expr)
+        return walk.from_type(typ) if typ is not None else UNKNOWN
     if name in FACTORIES:
         return factory(walk, args, FACTORIES[name])
     handler = _FUNCTIONS.get(name)

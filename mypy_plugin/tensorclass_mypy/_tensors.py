@@ -272,6 +272,8 @@ NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 
 def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) -> Value:
     """x.name(...)"""
+    if not args.whole and name not in SAME:
+        return UNKNOWN if name in ("size", "unbind", "split", "chunk", "item") else Tensor()
     if name.endswith("_") and not name.startswith("_") and (name[:-1] in FLOATS or name[:-1] in PAIRS):
         if name[:-1] in PAIRS and args.positional:
             operate(walk, expr, PAIRS[name[:-1]], tensor, walk.here.get(args.positional[0][0]))
@@ -376,6 +378,8 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
         return Tensor(other.shape if isinstance(other, Tensor) else None, dtype)
     if name == "ravel":
         name = "flatten"
+    if name in ("repeat", "tile"):
+        return repeated(walk, expr, tensor, name, args)
     if name in (
         "select",
         "index_select",
@@ -396,6 +400,23 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
         checked_dim(walk, expr, tensor, name, values, given)
         return Tensor(tensor.shape, dtype)
     return UNKNOWN
+
+
+def repeated(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
+    """x.repeat(2, 3): dims are added in front where there are more numbers than dims."""
+    shape = known(tensor)
+    times = as_shape(walk, [value for value, _ in args.positional]) if args.whole and not args.named else None
+    if shape is None or times is None:
+        return Tensor(None, tensor.dtype)
+    if len(times) < len(shape):
+        if name == "repeat":
+            text = f"repeat: {len(times)} numbers for a tensor of shape {show_shape(shape)}; give one for each dim at least"
+            walk.say(expr, _codes.SHAPE, text)
+            return Tensor(None, tensor.dtype)
+        times = (1,) * (len(shape) - len(times)) + times
+    added = len(times) - len(shape)
+    sizes = [a * b if is_size(a) and is_size(b) else UNKNOWN for a, b in zip(shape, times[added:])]
+    return Tensor((*times[:added], *sizes), tensor.dtype)
 
 
 def checked_dim(

@@ -42,7 +42,7 @@ from mypy.nodes import (
     WithStmt,
 )
 
-from tensorclass._rules.sizes import UNKNOWN
+from tensorclass._rules.sizes import UNKNOWN, NotKnown
 
 from . import _codes, _hints, _scan
 from ._state import State, join, unlike
@@ -142,7 +142,15 @@ class Walk:
             self.spend()
             handler = _STATEMENTS.get(type(statement).__name__)
             if handler is not None:
-                handler(self, statement)
+                try:
+                    handler(self, statement)
+                except NotKnown:
+                    self.forget_all()
+
+    def forget_all(self) -> None:
+        """Somewhere a size was compared that nobody knows: nothing is said of what hangs on it."""
+        for value in list(self.here.names.values()) if self.state is not None else ():
+            self.here.forget(value)
 
     def evaluate(self, expr: Expression) -> Value:
         from ._evaluate import evaluate

@@ -43,7 +43,7 @@ def made(n: int) -> Obs:
 
 
 def through_untyped() -> None:
-    obs = untyped(Obs(state=torch.zeros(4, 3), batch_size=[4, 3]))
+    obs = untyped(Obs(state=torch.zeros(4, 3), batch_size=[4, 3]))  # type: ignore[no-untyped-call]
     obs[0, 0]
     other: Obs = identity(Obs(state=torch.zeros(4, 3), batch_size=[4, 3]))
     other[0, 0]
