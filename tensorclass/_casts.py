@@ -168,10 +168,6 @@ class CastMethods(Node):
         leaves = walk.gather(self, [])
         return len(leaves) > 0 and all(leaf.is_shared() for leaf in leaves)
 
-    def is_memmap(self) -> _bool:
-        """Whether the entries are memory maps."""
-        return False
-
     # ---- autograd -----------------------------------------------------------------------------------------------
 
     def detach(self) -> Self:

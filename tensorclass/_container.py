@@ -22,6 +22,7 @@ from ._repr import show
 from ._rules import errors
 from ._rules.along import pieces
 from ._rules.dims import dim_in
+from ._stored import StoredMethods
 from ._tree import assign, fold, index, join, pair, walk
 from ._tree.contract import as_size, check_node, check_tensor
 from ._tree.join import rows_of
@@ -37,7 +38,7 @@ class Extremes(NamedTuple):
     indices: Any
 
 
-class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMethods, CreateMethods):
+class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMethods, CreateMethods, StoredMethods):
     """Entries that share leading dims: the base of TensorDict, TensorClass and lazy stacks."""
 
     __slots__ = ()

@@ -1,0 +1,88 @@
+"""Containers on disk: the methods that every container has; tensorclass.io does the work."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any, Literal
+
+import torch
+from typing_extensions import Self
+
+from ._tree import walk
+from ._tree.node import Node
+
+Path = str | os.PathLike[str]
+
+
+def _io(name: str) -> Any:
+    """A module of the level above, which is loaded when it is first needed."""
+    return importlib.import_module(f"tensorclass.io.{name}")
+
+
+class StoredMethods(Node):
+    """Memory maps, and the whole of a container in one buffer."""
+
+    __slots__ = ()
+
+    def memmap(
+        self, prefix: Path | None = None, *, num_threads: int = 0, existsok: bool = True, progress: bool = False
+    ) -> Self:
+        """Save in a folder; the result maps the files, and is locked.
+
+        >>> folder = tempfile.mkdtemp()
+        >>> saved = TensorDict(a=torch.arange(4), batch_size=[4]).memmap(folder)
+        >>> saved[1:3]["a"]
+        MemoryMappedTensor([1, 2])
+        >>> sorted(os.listdir(folder))
+        ['a.memmap', 'meta.json']
+
+        The data appear in the folder all at once; what an earlier save has put there goes, other files stay.
+        Without a prefix the files are removed when this process ends. num_threads: how many files are written at a
+        time. existsok=False: refuse a folder that holds data. progress: show a bar (with tqdm).
+        """
+        return _io("_memmap").memmap(  # type: ignore[no-any-return]
+            self, prefix, num_threads=num_threads, existsok=existsok, progress=progress
+        )
+
+    def memmap_(
+        self, prefix: Path | None = None, *, num_threads: int = 0, existsok: bool = True, progress: bool = False
+    ) -> Self:
+        """Save in a folder, and have the tensors of this container map the files from now on; it is locked."""
+        return _io("_memmap").memmap_(  # type: ignore[no-any-return]
+            self, prefix, num_threads=num_threads, existsok=existsok, progress=progress
+        )
+
+    def memmap_like(self, prefix: Path | None = None, *, existsok: bool = True) -> Self:
+        """Zeros on disk with the same entries, to be written later; they take no room until then."""
+        return _io("_memmap").memmap(self, prefix, existsok=existsok, like=True)  # type: ignore[no-any-return]
+
+    @classmethod
+    def load_memmap(
+        cls,
+        prefix: Path,
+        device: torch.device | str | int | None = None,
+        *,
+        mode: Literal["r+", "c"] | None = None,
+        allow_pickle: bool = False,
+    ) -> Self:
+        """What is saved in a folder, as an instance of this class; files are mapped, not read.
+
+        >>> folder = tempfile.mkdtemp()
+        >>> _ = TensorDict(a=torch.arange(4), batch_size=[4]).memmap(folder)
+        >>> TensorDict.load_memmap(folder)[3]["a"]
+        MemoryMappedTensor(3)
+
+        mode: "r+" has writes reach the files, "c" keeps them in memory (the default for files that are read-only).
+        device: read everything into memory there. Nothing is unpickled unless allow_pickle=True.
+        """
+        return _io("_load").load(cls, os.fspath(prefix), device, mode=mode, allow_pickle=allow_pickle)  # type: ignore[no-any-return]
+
+    def load_memmap_(self, prefix: Path, *, allow_pickle: bool = False) -> Self:
+        """Copy what is saved in a folder into the tensors of this container."""
+        return _io("_memmap").load_memmap_(self, prefix, allow_pickle=allow_pickle)  # type: ignore[no-any-return]
+
+    def is_memmap(self) -> bool:
+        """Whether the tensors are maps of files, one at least and all of them."""
+        held = [leaf for leaf in walk.gather(self, []) if leaf.numel()]
+        return bool(held) and all(not leaf.is_nested and leaf.untyped_storage().filename is not None for leaf in held)

@@ -1,0 +1,204 @@
+"""MemoryMappedTensor: a tensor whose data lie in a file."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import Size, Tensor
+from typing_extensions import Self
+
+from . import _bytes
+from ._errors import DataDamaged, DataExists, DataMissing, NotStorable
+
+Mode = Literal["r+", "c"]
+Path = str | os.PathLike[str]
+
+_item = Tensor.__getitem__
+
+
+class MemoryMappedTensor(Tensor):
+    """A tensor whose data lie in a file: nothing is read before it is used, and what is written reaches the file.
+
+    >>> path = tempfile.mkdtemp() + "/numbers.memmap"
+    >>> numbers = MemoryMappedTensor.from_tensor(torch.arange(4), filename=path)
+    >>> numbers[1:3].add_(10)
+    MemoryMappedTensor([11, 12])
+    >>> MemoryMappedTensor.from_filename(path, torch.int64, [4])
+    MemoryMappedTensor([ 0, 11, 12,  3])
+
+    Its views are maps too; everything that is computed from it is an ordinary tensor. A pickle holds the name of the
+    file and no data, so that other processes see the same memory.
+    """
+
+    # With torch's own dispatch for subclasses each op would cost some microseconds more.
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]  # pyright: ignore
+
+    @classmethod
+    def from_filename(
+        cls, filename: Path, dtype: torch.dtype, shape: Sequence[int], *, mode: Mode | None = None
+    ) -> Self:
+        """The tensor that a file holds.
+
+        mode: "r+" has writes reach the file; "c" keeps them in memory; by default "c" only where the file is read-only.
+        """
+        path = os.fspath(filename)
+        needed = _bytes.size_of(shape, dtype)
+        try:
+            found = os.stat(path).st_size
+        except FileNotFoundError:
+            raise DataMissing(f"{path} is not there") from None
+        if found < needed:
+            raise DataDamaged(f"{path} has {found} bytes; shape {list(shape)} of {dtype} needs {needed}")
+        return mapped(path, dtype, shape, mode)  # type: ignore[return-value]
+
+    @classmethod
+    def from_tensor(cls, tensor: Tensor, *, filename: Path | None = None, existsok: bool = False) -> Self:
+        """A copy of a tensor in a file: a new one, or (existsok) in place of one; with no name one that this process removes."""
+        path = _new_file(filename, existsok)
+        _bytes.write(path, tensor)
+        return mapped(path, tensor.dtype, tensor.shape, None)  # type: ignore[return-value]
+
+    @classmethod
+    def zeros(  # type: ignore[override]  # Tensor has no such method; the stubs of torch do not say.
+        cls, *shape: Any, dtype: torch.dtype | None = None, filename: Path | None = None, existsok: bool = False
+    ) -> Self:
+        """Zeros in a file, which takes no room on disk before something is written."""
+        size = Size(shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+        path = _new_file(filename, existsok)
+        kind = dtype or torch.get_default_dtype()
+        _bytes.reserve(path, _bytes.size_of(size, kind))
+        return mapped(path, kind, size, None)  # type: ignore[return-value]
+
+    empty = zeros
+
+    @property
+    def filename(self) -> str | None:
+        """The file; None where there is nothing to hold."""
+        return file_of(self)
+
+    def __getitem__(self, index: Any) -> Any:
+        out = _item(self, index)
+        kind = index.__class__
+        if kind is int or kind is slice:
+            return out.as_subclass(MemoryMappedTensor)
+        return out if kind is Tensor else _as_map(self, out)
+
+    def __format__(self, spec: str) -> str:  # That of a subclass would print 0-d tensors, which print by formatting.
+        return format(self.as_subclass(Tensor), spec)
+
+    def __iter__(self) -> Any:
+        return iter(self.unbind(0))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return memo.setdefault(id(self), self.clone())
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        path = file_of(self)
+        if path is None:
+            return _nothing, (tuple(self.shape), self.dtype)
+        storage = self.untyped_storage()
+        place = (storage.nbytes(), self.storage_offset(), tuple(self.shape), self.stride())
+        return _reopened, (path, self.dtype, *place, getattr(storage, "_mode", None))
+
+
+def file_of(tensor: Tensor) -> str | None:
+    """The file that a tensor is a map of."""
+    return tensor.untyped_storage().filename
+
+
+def mapped(path: str, dtype: torch.dtype, shape: Sequence[int], mode: Mode | None) -> Tensor:
+    """A map of a file that is known to be long enough."""
+    count = 1
+    for size in shape:
+        count *= size
+    if count == 0:
+        return _nothing(shape, dtype)
+    flat = _opened(path, dtype, count, mode)
+    return (flat if len(shape) == 1 else flat.view(shape)).as_subclass(MemoryMappedTensor)
+
+
+def _nothing(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
+    return torch.empty(shape, dtype=dtype).as_subclass(MemoryMappedTensor)
+
+
+def _opened(path: str, dtype: torch.dtype, count: int, mode: Mode | None) -> Tensor:
+    if mode != "c":
+        try:
+            return torch.from_file(path, shared=True, size=count, dtype=dtype)
+        except RuntimeError as error:
+            if mode == "r+" or os.access(path, os.W_OK):
+                raise DataDamaged(f"{path} cannot be mapped: {error}") from error
+    flat = torch.from_file(path, shared=False, size=count, dtype=dtype)
+    flat.untyped_storage()._mode = "c"  # type: ignore[attr-defined]  # Kept as long as the storage; see __reduce_ex__.
+    return flat
+
+
+def _reopened(
+    path: str, dtype: torch.dtype, length: int, offset: int, shape: Any, stride: Any, mode: Mode | None
+) -> Tensor:
+    whole = MemoryMappedTensor.from_filename(path, dtype, [length // dtype.itemsize], mode=mode)
+    return Tensor.as_strided(whole, shape, stride, offset).as_subclass(MemoryMappedTensor)
+
+
+def _new_file(filename: Path | None, existsok: bool) -> str:
+    if filename is None:
+        return os.path.join(own_folder(), "data.memmap")
+    path = os.fspath(filename)
+    if os.path.exists(path):
+        if not existsok:
+            raise DataExists(f"{path} is there already; existsok=True overwrites it")
+        os.unlink(path)  # Maps of the old file keep their data.
+    return path
+
+
+def own_folder() -> str:
+    """A new folder that is removed when this process ends."""
+    folder = tempfile.mkdtemp(prefix="tensorclass-")
+    atexit.register(_remove, folder, os.getpid())
+    return folder
+
+
+def _remove(folder: str, owner: int) -> None:
+    if os.getpid() == owner:  # A forked worker has a copy of this list of things to do.
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# ---- views stay maps ----------------------------------------------------------------------------------------------
+
+_VIEWS = """
+    as_strided chunk detach diagonal expand expand_as flatten moveaxis movedim narrow permute ravel reshape reshape_as
+    select split split_with_sizes squeeze swapaxes swapdims t tensor_split transpose unbind unflatten unfold unsqueeze
+    view view_as
+""".split()
+
+
+def _as_map(source: Tensor, out: Any) -> Any:
+    if isinstance(out, (tuple, list)):
+        return type(out)([_as_map(source, one) for one in out])
+    # Some of these copy where no view would do; a copy is no map.
+    if out.untyped_storage().data_ptr() != source.untyped_storage().data_ptr():
+        return out
+    return out.as_subclass(MemoryMappedTensor)
+
+
+def _keeping(name: str) -> Callable[..., Any]:
+    call = getattr(Tensor, name)
+
+    def view(self: Tensor, *args: Any, **options: Any) -> Any:
+        return _as_map(self, call(self, *args, **options))
+
+    view.__name__, view.__doc__ = name, call.__doc__
+    return view
+
+
+for _name in _VIEWS:
+    setattr(MemoryMappedTensor, _name, _keeping(_name))
+
+
+__all__ = ["MemoryMappedTensor", "Mode", "NotStorable", "Path", "file_of", "mapped", "own_folder"]
