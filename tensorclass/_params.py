@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import register_pytree_node
 from typing_extensions import Self
 
 from ._tensordict import TensorDict
@@ -17,7 +18,7 @@ from ._tree.node import Names, Node, is_tree
 TRAINED = (torch.float16, torch.float32, torch.float64)
 
 
-class TensorDictParams(TensorDict, nn.Module):
+class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompatibleMethodOverride]
     """A TensorDict that is a module too: its entries are parameters and buffers of whatever module holds it.
 
     >>> params = TensorDictParams(TensorDict(weight=torch.zeros(2), steps=torch.tensor(0)))
@@ -84,21 +85,28 @@ class TensorDictParams(TensorDict, nn.Module):
             self._device = devices.pop()
 
     def _load_from_state_dict(
-        self, state_dict: Any, prefix: str, metadata: Any, strict: bool, missing: Any, unexpected: Any, messages: Any
+        self,
+        state_dict: Any,
+        prefix: str,
+        local_metadata: Any,
+        strict: bool,
+        missing_keys: Any,
+        unexpected_keys: Any,
+        error_msgs: Any,
     ) -> None:
-        known = {**self._parameters, **self._buffers}
+        known: dict[str, Any] = {**self._parameters, **self._buffers}
         for key, leaf in known.items():
             given = state_dict.get(prefix + key)
             if given is None:
-                missing.append(prefix + key)
-            elif given.shape != leaf.shape:  # type: ignore[union-attr]
-                messages.append(
-                    f"size mismatch for {prefix + key}: {list(given.shape)} in the checkpoint, {list(leaf.shape)} here"  # type: ignore[union-attr]
+                missing_keys.append(prefix + key)
+            elif given.shape != leaf.shape:
+                error_msgs.append(
+                    f"size mismatch for {prefix + key}: {list(given.shape)} in the checkpoint, {list(leaf.shape)} here"
                 )
             else:
                 with torch.no_grad():
-                    leaf.copy_(given)  # type: ignore[union-attr]
-        unexpected += [key for key in state_dict if key.startswith(prefix) and key[len(prefix) :] not in known]
+                    leaf.copy_(given)
+        unexpected_keys += [key for key in state_dict if key.startswith(prefix) and key[len(prefix) :] not in known]
 
     # ---- writes -----------------------------------------------------------------------------------------------------
 
@@ -134,17 +142,58 @@ class TensorDictParams(TensorDict, nn.Module):
 
     # ---- where both parents have a method ---------------------------------------------------------------------------
 
-    to = nn.Module.to  # type: ignore[assignment]  # In place, as a module does it.
-    cpu = nn.Module.cpu
-    cuda = nn.Module.cuda  # type: ignore[assignment]
-    float = nn.Module.float
-    double = nn.Module.double
-    half = nn.Module.half
-    bfloat16 = nn.Module.bfloat16
-    type = nn.Module.type  # type: ignore[assignment]
-    requires_grad_ = nn.Module.requires_grad_
-    state_dict = nn.Module.state_dict  # type: ignore[assignment]  # Flat names, as in any checkpoint.
-    load_state_dict = nn.Module.load_state_dict  # type: ignore[assignment]
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """To a device or dtype, in place, as a module does it."""
+        nn.Module.to(self, *args, **kwargs)
+        return self
+
+    def cuda(self, device: Any = None, non_blocking: bool = False) -> Self:
+        """To a CUDA device, in place, as a module does it."""
+        nn.Module.cuda(self, device)
+        return self
+
+    def cpu(self) -> Self:
+        """To the CPU, in place, as a module does it."""
+        nn.Module.cpu(self)
+        return self
+
+    def float(self) -> Self:
+        """Floating entries as float32, in place, as a module does it."""
+        nn.Module.float(self)
+        return self
+
+    def double(self) -> Self:
+        """Floating entries as float64, in place, as a module does it."""
+        nn.Module.double(self)
+        return self
+
+    def half(self) -> Self:
+        """Floating entries as float16, in place, as a module does it."""
+        nn.Module.half(self)
+        return self
+
+    def bfloat16(self) -> Self:
+        """Floating entries as bfloat16, in place, as a module does it."""
+        nn.Module.bfloat16(self)
+        return self
+
+    def type(self, dtype: Any) -> Self:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """All entries as a dtype, in place, as a module does it."""
+        nn.Module.type(self, dtype)
+        return self
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Have every parameter require a gradient; buffers do not."""
+        nn.Module.requires_grad_(self, requires_grad)
+        return self
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        """The entries by flat names, as any module has them in a checkpoint."""
+        return nn.Module.state_dict(self, *args, **kwargs)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:  # pyright: ignore
+        """Take the values of a checkpoint."""
+        return nn.Module.load_state_dict(self, state_dict, strict, assign)
 
     def zero_grad(self, set_to_none: bool = True) -> Any:
         """Forget the gradients."""
@@ -203,6 +252,4 @@ def _as_plain(node: TensorDictParams) -> tuple[list[Any], Any]:
     return leaves, (TensorDict, *context[1:])
 
 
-torch.utils._pytree.register_pytree_node(
-    TensorDictParams, _as_plain, pytree.unflatten, serialized_type_name="tensorclass.TensorDictParams"
-)
+register_pytree_node(TensorDictParams, _as_plain, pytree.unflatten, serialized_type_name="tensorclass.TensorDictParams")

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import register_pytree_node
 from typing_extensions import Self
 
 from ._rules import errors
@@ -104,9 +105,7 @@ def _as_plain(node: Swapped) -> tuple[list[Any], Any]:
     return leaves, (TensorDict, *context[1:])
 
 
-torch.utils._pytree.register_pytree_node(
-    Swapped, _as_plain, pytree.unflatten, serialized_type_name="tensorclass.Swapped"
-)
+register_pytree_node(Swapped, _as_plain, pytree.unflatten, serialized_type_name="tensorclass.Swapped")
 
 
 def swap(params: Node, module: nn.Module) -> Swapped:

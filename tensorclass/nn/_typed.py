@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 In = TypeVar("In", contravariant=True)
 Out = TypeVar("Out", covariant=True)
-InClass = TypeVar("InClass", bound=TensorClass)
-OutClass = TypeVar("OutClass", bound=TensorClass)
 
 
 class TensorClassModuleBase(nn.Module, ABC, Generic[In, Out]):
@@ -57,7 +55,7 @@ class TensorClassModuleBase(nn.Module, ABC, Generic[In, Out]):
             """Call forward, and the hooks."""
             raise NotImplementedError
 
-    def as_td_module(self: TensorClassModuleBase[InClass, OutClass]) -> TensorClassModuleWrapper:
+    def as_td_module(self: TensorClassModuleBase[Any, TensorClass]) -> TensorClassModuleWrapper:
         """This module as one by key: it reads the fields of its input class and gives those of its output class.
 
         Nested classes are nested keys. It works in a TensorDictSequential; the parameters are those of this module.

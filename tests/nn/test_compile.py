@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 from torch._dynamo.testing import CompileCounter
 from torch.distributions import Normal
+from torch.utils._pytree import tree_leaves
 
 from tensorclass import TensorClass, TensorDict
 from tensorclass.nn import (
@@ -107,18 +108,14 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], Callable[[], Any]]] = {
 }
 
 
-def leaves(tree: Any) -> list[Any]:
-    return torch.utils._pytree.tree_leaves(tree)
-
-
 @pytest.mark.parametrize(("program", "make"), PROGRAMS.values(), ids=PROGRAMS)
 def test_a_module_compiles_in_one_graph_and_gives_the_same(program: Any, make: Any) -> None:
     torch._dynamo.reset()
     expected = program(make())
-    given = torch.compile(program, backend="eager", fullgraph=True)(make())
+    given = torch.compile(program, backend="eager", fullgraph=True)(make())  # type: ignore[no-untyped-call]
 
     assert type(given) is type(expected)
-    for one, other in zip(leaves(given), leaves(expected), strict=True):
+    for one, other in zip(tree_leaves(given), tree_leaves(expected), strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -168,9 +165,13 @@ def test_a_soft_actor_critic_update_is_one_graph() -> None:
         TensorDictModule(nn.Linear(3, 4), ["obs"], ["params"]),
         TensorDictModule(lambda p: (p[..., :2], p[..., 2:].exp()), ["params"], ["loc", "scale"]),
         ProbabilisticTensorDictModule(
-            ["loc", "scale"], ["action"], distribution_class=Normal, return_log_prob=True, default_interaction_type="random"
+            ["loc", "scale"],
+            ["action"],
+            distribution_class=Normal,
+            return_log_prob=True,
+            default_interaction_type="random",
         ),
-    )  # fmt: skip
+    )
     critics = EnsembleModule(
         TensorDictModule(lambda obs, action: (obs.sum(-1) + action.sum(-1)).unsqueeze(-1), ["obs", "action"], ["q"]), 2
     )
@@ -178,7 +179,9 @@ def test_a_soft_actor_critic_update_is_one_graph() -> None:
     def loss(batch: TensorDict) -> Tensor:
         out = actor(batch)
         q = critics(out)["q"].min(0).values
-        return (out["action_log_prob"].sum(-1, keepdim=True) - q).mean()
+        entropy: Tensor = out["action_log_prob"].sum(-1, keepdim=True)
+        out_loss: Tensor = (entropy - q).mean()
+        return out_loss
 
     batch = TensorDict({"obs": torch.randn(5, 3)}, batch_size=[5])
     torch.manual_seed(1)

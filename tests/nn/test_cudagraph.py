@@ -20,10 +20,10 @@ def counting() -> TensorDictModule:
     return TensorDictModule(lambda x, h: (x + h, h + 1), ["x", "h"], ["y", "h"])
 
 
-def made(**options: int) -> CudaGraphModule:
+def made(warmup: int = 2) -> CudaGraphModule:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return CudaGraphModule(counting(), **options)
+        return CudaGraphModule(counting(), warmup)
 
 
 def inputs(h: float, device: str = "cpu") -> TensorDict:

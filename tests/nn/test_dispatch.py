@@ -68,9 +68,12 @@ def test_dropped_outputs_are_left_out() -> None:
 
 def test_the_container_of_a_module_has_no_batch_size() -> None:
     seen: list[Any] = []
-    TensorDictSequential(lambda td: seen.append(td.batch_size) or td, TensorDictModule(nn.Identity(), ["x"], ["y"]))(
-        x=ONES
-    )
+
+    def look(td: TensorDict) -> TensorDict:
+        seen.append(td.batch_size)
+        return td
+
+    TensorDictSequential(look, TensorDictModule(nn.Identity(), ["x"], ["y"]))(x=ONES)
 
     assert seen == [torch.Size([])]
 

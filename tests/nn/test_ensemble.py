@@ -201,7 +201,7 @@ def test_a_target_network_follows_softly() -> None:
     net = nn.Linear(2, 1)
     source = TensorDict.from_module(net).data
     target = source.clone().zero_()
-    target.lerp_(source, 0.1) if hasattr(target, "lerp_") else target.update_(target.lerp(source, 0.1))
+    target.update_(target.lerp(source, 0.1))
 
     close(target["weight"], 0.1 * net.weight.detach())
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch import distributions as d
+from torch.distributions import constraints
 
 from tensorclass import TensorDict
 from tensorclass.nn import (
@@ -121,9 +122,10 @@ def test_the_default_distribution_copies_its_input() -> None:
 
 
 def test_any_callable_that_gives_a_distribution_will_do() -> None:
-    module = ProbabilisticTensorDictModule(
-        ["loc", "scale"], ["a"], distribution_class=lambda loc, scale: d.Independent(d.Normal(loc, scale), 1), return_log_prob=True
-    )  # fmt: skip
+    def rows(loc: Tensor, scale: Tensor) -> d.Distribution:
+        return d.Independent(d.Normal(loc, scale), 1)
+
+    module = ProbabilisticTensorDictModule(["loc", "scale"], ["a"], distribution_class=rows, return_log_prob=True)
 
     assert module(params(5))["a_log_prob"].shape == (5,)
 
@@ -138,7 +140,7 @@ def test_two_out_keys_for_one_value_are_an_error() -> None:
 def test_a_call_with_tensors_gives_value_and_log_probability() -> None:
     value, log_prob = normal(return_log_prob=True)(loc=torch.zeros(2), scale=torch.ones(2))
 
-    assert torch.equal(log_prob, d.Normal(torch.zeros(2), torch.ones(2)).log_prob(value))
+    assert torch.equal(log_prob, d.Normal(torch.zeros(2), torch.ones(2)).log_prob(value))  # type: ignore[no-untyped-call]
 
 
 def test_it_samples_again_unless_it_may_skip() -> None:
@@ -164,7 +166,7 @@ class Plain(d.Distribution):
     """Knows its mean and nothing else."""
 
     arg_constraints: Any = {}
-    support: Any = d.constraints.real
+    support: Any = constraints.real
     has_rsample = False
 
     def __init__(self, loc: Tensor) -> None:
@@ -364,7 +366,7 @@ def test_the_table_for_one_out_key(out_key: Any, options: Any, separate: Any, to
         key = together if aggregate else separate
 
         assert module.out_keys == [out_key, key] and module.log_prob_key == key
-        assert torch.equal(td[key], d.Normal(td["loc"], td["scale"]).log_prob(td[out_key]))
+        assert torch.equal(td[key], d.Normal(td["loc"], td["scale"]).log_prob(td[out_key]))  # type: ignore[no-untyped-call]
         assert td[key].shape == (5, 2)
 
 
@@ -406,7 +408,7 @@ def test_the_table_for_two_modules(aggregate: bool) -> None:
 
         assert {key for key in out.keys() if "log_prob" in key} == written
         if aggregate:
-            assert torch.equal(out["sample_log_prob"], d.Normal(out["a"], out["scale"]).log_prob(out["b"]))
+            assert torch.equal(out["sample_log_prob"], d.Normal(out["a"], out["scale"]).log_prob(out["b"]))  # type: ignore[no-untyped-call]
 
 
 def test_another_setting_than_at_construction_is_an_error() -> None:
@@ -497,7 +499,8 @@ def test_out_keys_of_another_number_are_refused() -> None:
         heads(out_keys=["u"])
 
     assert str(error.value) == (
-        "out_keys ['u'] for a distribution_map of ['cont', ('nested', 'disc')]; give one out-key for each, or none at all"
+        "out_keys ['u'] for a distribution_map of ['cont', ('nested', 'disc')]; give one out-key for each, or none at "
+        "all"
     )
 
 
@@ -621,15 +624,23 @@ def test_outputs_can_be_selected() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: d.Beta(torch.ones(2), torch.ones(2)), lambda: d.Cauchy(torch.zeros(2), 1.0), lambda: d.Gamma(torch.ones(2), 1.0),
-        lambda: d.Binomial(3, torch.full((2,), 0.5)), lambda: d.Dirichlet(torch.ones(2)), lambda: d.Gumbel(torch.zeros(2), 1.0),
-        lambda: d.LogNormal(torch.zeros(2), 1.0), lambda: d.MultivariateNormal(torch.zeros(2), torch.eye(2)),
+        lambda: d.Beta(torch.ones(2), torch.ones(2)),
+        lambda: d.Cauchy(torch.zeros(2), 1.0),
+        lambda: d.Gamma(torch.ones(2), 1.0),
+        lambda: d.Binomial(3, torch.full((2,), 0.5)),
+        lambda: d.Dirichlet(torch.ones(2)),
+        lambda: d.Gumbel(torch.zeros(2), 1.0),
+        lambda: d.LogNormal(torch.zeros(2), 1.0),
+        lambda: d.MultivariateNormal(torch.zeros(2), torch.eye(2)),
         lambda: d.MixtureSameFamily(d.Categorical(torch.ones(2)), d.Normal(torch.zeros(2), 1.0)),
         lambda: d.TransformedDistribution(d.Normal(torch.zeros(2), 1.0), [d.TanhTransform()]),
-        lambda: d.RelaxedBernoulli(torch.tensor(1.0), torch.full((2,), 0.5)), lambda: d.VonMises(torch.zeros(2), 1.0),
-        lambda: d.OneHotCategorical(torch.ones(2)), lambda: d.StudentT(torch.full((2,), 3.0)), lambda: d.Geometric(torch.full((2,), 0.5)),
+        lambda: d.RelaxedBernoulli(torch.tensor(1.0), torch.full((2,), 0.5)),
+        lambda: d.VonMises(torch.zeros(2), torch.ones(2)),
+        lambda: d.OneHotCategorical(torch.ones(2)),
+        lambda: d.StudentT(torch.full((2,), 3.0)),
+        lambda: d.Geometric(torch.full((2,), 0.5)),
     ],
-)  # fmt: skip
+)
 def test_samples_and_log_probabilities_of_any_distribution_are_torchs_own_to_the_bit(make: Any) -> None:
     module = ProbabilisticTensorDictModule([], ["a"], distribution_class=make, return_log_prob=True)
     torch.manual_seed(0)

@@ -90,7 +90,12 @@ def test_dropped_outputs_need_not_be_there() -> None:
 
 def test_a_module_that_writes_nothing_always_runs() -> None:
     ran: list[int] = []
-    model = TensorDictSequential(lambda one: ran.append(1) or one)
+
+    def run(one: TensorDict) -> TensorDict:
+        ran.append(1)
+        return one
+
+    model = TensorDictSequential(run)
     with set_skip_existing(True):
         model(td(x=1.0))
 

@@ -202,7 +202,8 @@ def test_a_module_with_tensors_at_its_ends_cannot_be_one_by_key() -> None:
         Plain().as_td_module()  # type: ignore[misc]
 
     assert str(error.value) == (
-        "Plain: the output type is Tensor, no TensorClass; only a module between two TensorClass classes can be one by key"
+        "Plain: the output type is Tensor, no TensorClass; only a module between two TensorClass classes can be one by "
+        "key"
     )
 
 
@@ -265,7 +266,7 @@ def test_a_chain_can_be_one_by_key() -> None:
 
 def test_the_joints_of_a_chain_must_fit() -> None:
     with pytest.raises(TypeError) as error:
-        Chain(SumDiff(), SumDiff())  # type: ignore[arg-type]
+        Chain(SumDiff(), SumDiff())  # type: ignore[misc]
 
     assert str(error.value) == "Chain: SumDiff gives Result, but SumDiff takes Pair"
 

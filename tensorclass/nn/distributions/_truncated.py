@@ -81,12 +81,11 @@ class TruncatedNormal(d.Distribution):
 
     def cdf(self, value: Tensor) -> Tensor:
         """The probability of a smaller value."""
-        below: Tensor = (_cdf((value - self.loc) / self.scale) - self._cdf_low) / self._mass
-        return below.clamp(0, 1)
+        return ((_cdf((value - self.loc) / self.scale) - self._cdf_low) / self._mass).clamp(0, 1)
 
     def icdf(self, value: Tensor) -> Tensor:
         """The value below which a part of the probability lies."""
-        inner = torch.special.ndtri(self._cdf_low + value * self._mass)
+        inner: Tensor = torch.special.ndtri(self._cdf_low + value * self._mass)
         return (self.loc + self.scale * inner).clamp(self.a, self.b)
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -103,7 +102,8 @@ class TruncatedNormal(d.Distribution):
 
 
 def _cdf(value: Tensor) -> Tensor:
-    return torch.special.ndtr(value)
+    below: Tensor = torch.special.ndtr(value)
+    return below
 
 
 def _pdf(value: Tensor) -> Tensor:
