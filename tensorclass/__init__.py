@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from . import nn as nn
+    from ._convert import merge_tensordicts as merge_tensordicts
     from ._data import MetaData as MetaData
     from ._data import NonTensorData as NonTensorData
     from ._data import NonTensorStack as NonTensorStack
@@ -39,6 +40,7 @@ else:
     import importlib
 
     _HOME = {
+        "_convert": ("merge_tensordicts",),
         "_data": ("MetaData", "NonTensorData", "NonTensorStack", "is_non_tensor"),
         "_keys": ("NestedKey",),
         "_lazystack": ("LazyStackedTensorDict", "lazy_stack"),

@@ -9,7 +9,8 @@ import torch
 from torch import Size, Tensor, nn
 from typing_extensions import Self
 
-from ._container import Container, checked_names, common_batch
+from ._container import checked_names, common_batch
+from ._convert import ConvertMethods
 from ._data import MetaData, NonTensorData, NonTensorStack
 from ._keys import NestedKey
 from ._rules import errors
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ._swap import Swapped
 
 
-class TensorDict(Container):
+class TensorDict(ConvertMethods):
     """A dict of tensors, of nested dicts of them and of plain data, which is indexed and moved like one tensor.
 
     >>> td = TensorDict({"image": torch.zeros(32, 3, 8), "text": {"mask": torch.ones(32, 7)}}, batch_size=[32])

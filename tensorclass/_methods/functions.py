@@ -159,7 +159,6 @@ METHODS = {
     "tan_": "tan_",
     "tanh": "tanh",
     "tanh_": "tanh_",
-    "tile": "repeat",
     "transpose": "transpose",
     "true_divide": "true_divide",
     "trunc": "trunc",

@@ -36,6 +36,8 @@ class LazyMoveMethods(LazyNode):
         dim1 = _dims.dim_in("transpose", dim1, n)
         return self._move("transpose", _moves.transpose(batch, dim0, dim1), {"dim0": dim0, "dim1": dim1})
 
+    swapaxes = swapdims = transpose
+
     def movedim(self, source: int | Sequence[int] | None, destination: int | Sequence[int] | None) -> Self:
         """Move some batch dims elsewhere, keeping the order of the rest."""
         batch = self._batch
@@ -43,6 +45,8 @@ class LazyMoveMethods(LazyNode):
         source_ = _dims.dims_in("movedim", source, n)
         destination_ = _dims.dims_in("movedim", destination, n)
         return self._move("movedim", _moves.movedim(batch, source_, destination_), {"source": source_, "destination": destination_})
+
+    moveaxis = movedim
 
     def unsqueeze(self, dim: int) -> Self:
         """Insert a batch dim of size 1."""
@@ -91,6 +95,8 @@ class LazyMoveMethods(LazyNode):
         batch = self._batch
         shape_ = _dims.spread(shape)
         return self._move("expand", _moves.expand(batch, shape_), {"shape": shape_})
+
+    broadcast_to = expand
 
     def flip(self, *dims: int | Sequence[int]) -> Self:
         """Reverse the order of the rows along some batch dims."""

@@ -72,6 +72,8 @@ class MoveMethods(Node):
             raise
         return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
 
+    swapaxes = swapdims = transpose
+
     def movedim(self, source: int | Sequence[int] | None, destination: int | Sequence[int] | None) -> Self:
         """Move some batch dims elsewhere, keeping the order of the rest."""
         batch = self._batch
@@ -93,6 +95,8 @@ class MoveMethods(Node):
             explain("movedim", self, error)
             raise
         return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
+
+    moveaxis = movedim
 
     def unsqueeze(self, dim: int) -> Self:
         """Insert a batch dim of size 1.
@@ -266,6 +270,8 @@ class MoveMethods(Node):
             explain("expand", self, error)
             raise
         return self._rebuild(fields, new, None if self._names is None else names_after(self._names, moves))
+
+    broadcast_to = expand
 
     def flip(self, *dims: int | Sequence[int]) -> Self:
         """Reverse the order of the rows along some batch dims."""

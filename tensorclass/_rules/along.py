@@ -73,7 +73,7 @@ def narrow(batch: Batch, dim: Dim, start: Int, length: Int) -> Moves:
     return resized(batch, dim, length)
 
 
-@row("along", leaf="v.repeat(*repeats, *[1] * (v.ndim - n))", torch=("tile", "repeat"))
+@row("along", leaf="v.repeat(*repeats, *[1] * (v.ndim - n))")
 def repeat(batch: Batch, repeats: Sizes) -> Moves:
     """Copy the batch several times along each batch dim."""
     if len(repeats) != len(batch):  # torch adds dims in front; here more numbers count feature dims by mistake.

@@ -119,6 +119,12 @@ def move_method(op: Op) -> str:
     return "\n".join(lines)
 
 
+def aliases(op: Op) -> str:
+    """The other names of torch for the same method."""
+    others = [name for name in op.torch if name != op.name and name != "split_with_sizes"]
+    return "\n\n    " + " = ".join([*others, op.name]) if others else ""
+
+
 def split_body(op: Op, leaf: str, node: str, rule: str) -> list[str]:
     """One container in, several out."""
     names = (
@@ -168,7 +174,7 @@ def moves_file() -> str:
         "from .._tree.along import rows_after, wide\nfrom .._tree.explain import explain\nfrom .._tree.node import Node\n\n\n"
         'class MoveMethods(Node):\n    """Shape ops, each a loop over the entries."""\n\n    __slots__ = ()\n\n'
     )
-    return head + "\n\n".join(move_method(op) for op in rows) + "\n"
+    return head + "\n\n".join(move_method(op) + aliases(op) for op in rows) + "\n"
 
 
 def lazy_file() -> str:
@@ -181,7 +187,7 @@ def lazy_file() -> str:
         "from .._rules import moves as _moves\nfrom .._tree.lazy import LazyNode\n\n\n"
         'class LazyMoveMethods(LazyNode):\n    """Shape ops, each split at the stack dim."""\n\n    __slots__ = ()\n\n'
     )
-    return head + "\n\n".join(lazy_method(op) for op in rows) + "\n"
+    return head + "\n\n".join(lazy_method(op) + aliases(op) for op in rows) + "\n"
 
 
 def fold_method(op: Op) -> str:
