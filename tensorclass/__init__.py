@@ -56,7 +56,7 @@ else:
         ),
     }  # fmt: skip
     _MODULES = {name: module for module, names in _HOME.items() for name in names}
-    __all__ = sorted(_MODULES)
+    __all__ = sorted([*_MODULES, "errors"])
 
     def __getattr__(name):
         if name in _MODULES:
