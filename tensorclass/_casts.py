@@ -161,7 +161,7 @@ class CastMethods(Node):
         """Every tensor in shared memory, in place; the container is locked."""
         for leaf in walk.gather(self, []):
             leaf.share_memory_()
-        return type(self).lock_(self)  # type: ignore[attr-defined,no-any-return]
+        return type(self).lock_(self)
 
     def is_shared(self) -> _bool:
         """Whether every tensor is in shared memory."""
@@ -359,7 +359,7 @@ def _cloned(node: N, options: dict[str, Any]) -> N:
         {
             key: value.clone(**options)
             if isinstance(value, Tensor)
-            else type(value).clone(value, **options)  # type: ignore[attr-defined]
+            else type(value).clone(value, **options)
             if isinstance(value, Node)
             else value
             for key, value in node._fields.items()
@@ -431,9 +431,7 @@ def _other(other: Any, key: str, here: tuple[str, ...], default: Any) -> Any:
 def _ternary(op: str, call: Callable[..., Tensor], node: N, one: Any, two: Any) -> N:
     if node._items is not None:
         ones, twos = rows_of(node, one), rows_of(node, two)
-        return node._restack(  # type: ignore[attr-defined,no-any-return]  # A lazy stack has it.
-            [_ternary(op, call, *row) for row in zip(node._items, ones, twos)]
-        )
+        return node._restack([_ternary(op, call, *row) for row in zip(node._items, ones, twos)])
     mine = walk.gather(node, [])
     rows = [walk.match(op, node, x, []) if isinstance(x, Node) else _spread(x, mine, node) for x in (one, two)]
     return walk.refill(node, iter([call(a, b, c) for a, b, c in zip(mine, *rows)]))

@@ -65,12 +65,12 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
             if isinstance(value, Tensor):
                 check_tensor(key, value, batch)
             elif is_tree(value) and value._batch[: len(batch)] != batch:
-                value._check_batch(batch, key)  # type: ignore[attr-defined]
+                value._check_batch(batch, key)
             elif isinstance(value, Node) and not is_tree(value):
                 check_node(key, value, batch)
         for value in self._fields.values():
             if is_tree(value) and value._batch[: len(batch)] != batch:
-                value._set_batch(batch)  # type: ignore[attr-defined]
+                value._set_batch(batch)
         if self._names is not None:
             names = (*self._names, *[None] * len(batch))[: len(batch)]
             object.__setattr__(self, "_names", names)
@@ -81,7 +81,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
             if isinstance(value, Tensor):
                 check_tensor((at, key), value, batch)
             elif is_tree(value):
-                value._check_batch(batch, key)  # type: ignore[attr-defined]
+                value._check_batch(batch, key)
 
     @property
     def shape(self) -> Size:
@@ -312,14 +312,14 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         root = weakref.ref(self)
         for value in self._fields.values():
             if is_tree(value):
-                value._lock_under(root)  # type: ignore[attr-defined]
+                value._lock_under(root)
         return self
 
     def _lock_under(self, root: weakref.ref[Any]) -> None:
         object.__setattr__(self, "_locked", root)
         for value in self._fields.values():
             if is_tree(value):
-                value._lock_under(root)  # type: ignore[attr-defined]
+                value._lock_under(root)
 
     def unlock_(self) -> Self:
         """Allow all writes again, here and below; refused for a part of something that is locked."""
@@ -335,7 +335,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         object.__setattr__(self, "_locked", False)
         for value in self._fields.values():
             if is_tree(value):
-                value._unlock()  # type: ignore[attr-defined]
+                value._unlock()
 
     def unlocked(self) -> Any:
         """A with block in which the container is not locked."""
@@ -460,9 +460,7 @@ def join_where(condition: Any, one: N, other: Any) -> N:
         )
     if one._items is not None:
         conditions, others = rows_of(one, condition), rows_of(one, other)
-        return one._restack(  # type: ignore[attr-defined,no-any-return]  # A lazy stack has it.
-            [join_where(*row) for row in zip(conditions, one._items, others)]
-        )
+        return one._restack([join_where(*row) for row in zip(conditions, one._items, others)])
     mine = walk.gather(one, [])
     if isinstance(other, Node):
         if other._batch != one._batch:

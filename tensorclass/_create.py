@@ -69,7 +69,7 @@ class CreateMethods(Node):
         """The entries as nested dicts, with the batch size and device beside them."""
         state: dict[str, Any] = {}
         for key, value in self._fields.items():
-            state[key] = type(value).state_dict(value) if is_tree(value) else value  # type: ignore[attr-defined]
+            state[key] = type(value).state_dict(value) if is_tree(value) else value
         state[BATCH] = self._batch
         state[DEVICE] = self._device
         return state

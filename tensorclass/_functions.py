@@ -95,7 +95,7 @@ def method(name: str) -> Callable[..., Any]:
         starred = [kwargs.pop(word) for word in STARRED if word in kwargs and name in STARS]
         if not isinstance(input, Node):  # The container is the second operand: torch.add(tensor, td).
             if args and isinstance(args[0], Node):
-                return type(args[0])._reflected(args[0], name, input)  # type: ignore[attr-defined]
+                return type(args[0])._reflected(args[0], name, input)
             return NotImplemented
         return getattr(type(input), name)(input, *starred, *args, **kwargs)
 

@@ -71,7 +71,7 @@ class KeyMethods(Node):
             if not isinstance(node, Node):
                 return default
             if name not in node._fields:
-                return node._absent(name, default)  # type: ignore[attr-defined]
+                return node._absent(name, default)
             node = node._fields[name]
         return node
 
@@ -301,7 +301,7 @@ class KeyMethods(Node):
             if clone and isinstance(ready, Tensor):
                 ready = ready.clone()
             elif clone and isinstance(ready, Node):
-                ready = type(ready).clone(ready)  # type: ignore[attr-defined]  # Every container has it.
+                ready = type(ready).clone(ready)
             jobs.append(_setter(self, name, ready))
 
     def update_(self, source: Mapping[Any, Any] | Node, *, non_blocking: bool = False) -> Self:
@@ -410,7 +410,7 @@ class KeyMethods(Node):
                 if () in rests:
                     fields[name] = value
             else:
-                fields[name] = value._selected(rests)  # type: ignore[attr-defined]
+                fields[name] = value._selected(rests)
         return self._bare(fields, self._batch, self._names)  # type: ignore[return-value]  # A typed node leaves fields unset.
 
     def exclude(self, *keys: NestedKey, inplace: bool = False) -> Self:

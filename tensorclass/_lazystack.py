@@ -312,7 +312,7 @@ class LazyStack(LazyMoveMethods, Container):
         elif isinstance(value, Node):
             if len(value._batch) <= self._dim or value._batch[self._dim] != count:
                 raise errors.ShapeError(errors.node_mismatch(names, tuple(value._batch), tuple(self._batch)))
-            return list(type(value).unbind(value, self._dim))  # type: ignore[attr-defined]
+            return list(type(value).unbind(value, self._dim))
         else:
             return [value] * count
         if len(rows) != count:

@@ -69,7 +69,7 @@ class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompat
         return nn.Parameter(leaf.detach() if leaf.grad_fn is not None else leaf)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        nn.Module._apply(self, fn, recurse)  # type: ignore[no-untyped-call]
+        nn.Module._apply(self, fn, recurse)
         self._follow()
         return self
 

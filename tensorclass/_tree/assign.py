@@ -54,7 +54,7 @@ def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
                 raise errors.StructureError(
                     f"index: {errors.name_of((*under, key))} is a container, the value a tensor"
                 )
-            type(leaf)._plan_write(leaf, items, new, jobs, (*under, key))  # type: ignore[attr-defined]
+            type(leaf)._plan_write(leaf, items, new, jobs, (*under, key))
         elif given is not None and not _equal(leaf, new):
             jobs.append(_data_job(node, key, at, new))
 
@@ -100,7 +100,7 @@ def _leaf_job(
 
 def _data_job(node: Node, key: str, at: Any, new: Any) -> Callable[[], None]:
     def write_data() -> None:
-        node._spread_data(key)  # type: ignore[attr-defined]  # Every container has it.
+        node._spread_data(key)
         node._fields[key][at] = new
 
     return write_data

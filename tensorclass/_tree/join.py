@@ -137,7 +137,7 @@ def right(tensor: Tensor, features: int) -> Tensor:
 def rows_of(stack: Any, other: Any) -> list[Any]:
     """What goes with each item of a lazy stack: rows of a container or a batch-shaped tensor, the same number."""
     if isinstance(other, Node):
-        return list(type(other).unbind(other, stack._dim))  # type: ignore[attr-defined]
+        return list(type(other).unbind(other, stack._dim))
     if isinstance(other, Tensor) and other.ndim > stack._dim:
         return list(other.unbind(stack._dim))
     return [other] * len(stack._items)

@@ -33,7 +33,7 @@ def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Calla
     tensor = operand(op, other)
     batch = pointwise.broadcast(op, tuple(node._batch), tuple(tensor.shape))
     if len(batch) > len(node._batch):
-        node = type(node).expand(node, *batch)  # type: ignore[attr-defined]  # Every container has it.
+        node = type(node).expand(node, *batch)
     dims = len(batch)
     out = refill(node, iter([one(leaf, right(tensor, leaf.ndim - dims)) for leaf in gather(node, [])]))
     return out if out._batch == batch else _resized(out, batch)
@@ -49,7 +49,7 @@ def _by_item(op: str, node: Any, other: Any, call: Callable[[Any, Any], Any]) ->
         at = other.ndim - rank + node._dim
         rows = list(other.unbind(at)) if other.shape[at] != 1 else [other.squeeze(at)] * len(node._items)
     else:
-        rows = list(type(other).unbind(other, node._dim))  # type: ignore[attr-defined]  # Every container has it.
+        rows = list(type(other).unbind(other, node._dim))
     if len(rows) != len(node._items):
         raise errors.ShapeError(f"{op}: {len(rows)} rows for a lazy stack of {len(node._items)} items")
     return node._restack([call(item, row) for item, row in zip(node._items, rows)])
@@ -94,7 +94,7 @@ def planned(op: str, node: Node, other: Any) -> list[tuple[Tensor, Any]]:
         others: list[Any] = [other] * len(leaves)
     elif isinstance(other, Node):
         if other._batch != node._batch:
-            other = type(other).expand(other, *node._batch)  # type: ignore[attr-defined]
+            other = type(other).expand(other, *node._batch)
         others = list(match(op, node, other, []))
     else:
         tensor = operand(op, other)
@@ -153,7 +153,7 @@ def _compared(op: str, node: Node, other: Node, tensors: Any) -> Node:
 
 def _without_data(node: Node) -> Node:
     if node._items is not None:
-        return node._restack([_without_data(item) for item in node._items])  # type: ignore[attr-defined,no-any-return]
+        return node._restack([_without_data(item) for item in node._items])
     fields = {
         key: _without_data(value) if isinstance(value, Node) else value
         for key, value in node._fields.items()
@@ -168,7 +168,7 @@ def broadcast(op: str, node: N, other: Any) -> tuple[N, Any]:
         return node, other
     batch = pointwise.broadcast(op, tuple(node._batch), tuple(other._batch))
     if node._batch != batch:
-        node = type(node).expand(node, *batch)  # type: ignore[attr-defined]
+        node = type(node).expand(node, *batch)
     if other._batch != batch:
         other = type(other).expand(other, *batch)
     return node, other

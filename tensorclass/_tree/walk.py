@@ -31,7 +31,7 @@ def gather(node: Node, into: list[Tensor]) -> list[Tensor]:
 def refill(node: N, tensors: Iterator[Tensor]) -> N:
     """The same tree with other tensors, taken in the order of gather."""
     if node._items is not None:
-        return node._restack([refill(item, tensors) for item in node._items])  # type: ignore[attr-defined,no-any-return]
+        return node._restack([refill(item, tensors) for item in node._items])
     return node._like(
         {
             key: next(tensors) if isinstance(value, Tensor) else refill(value, tensors) if is_tree(value) else value
@@ -43,7 +43,7 @@ def refill(node: N, tensors: Iterator[Tensor]) -> N:
 def each(node: N, call: Callable[[Tensor], Any]) -> N:
     """The same tree with call(tensor) for every tensor."""
     if node._items is not None:
-        return node._restack([each(item, call) for item in node._items])  # type: ignore[attr-defined,no-any-return]
+        return node._restack([each(item, call) for item in node._items])
     return node._like(
         {
             key: call(value) if isinstance(value, Tensor) else each(value, call) if is_tree(value) else value
@@ -55,7 +55,7 @@ def each(node: N, call: Callable[[Tensor], Any]) -> N:
 def match(op: str, one: Node, other: Node, into: list[Tensor], under: Path = ()) -> list[Tensor]:
     """The tensors of another tree, in the order of gather(one); both must have the same keys."""
     if one._items is not None:
-        for item, against in zip(one._items, type(other).unbind(other, one._dim)):  # type: ignore[attr-defined]
+        for item, against in zip(one._items, type(other).unbind(other, one._dim)):
             match(op, item, against, into, under)
         return into
     mine, theirs = one._fields, other._fields
