@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .._tensordict import TensorDict
     from ._typed_by_key import TypedByKey
 
+CHANGES = [0]  # How often the keys of any module have changed: what is derived from keys is made anew then.
 C = TypeVar("C", bound=Container)
 D = TypeVar("D", bound=Container)
 I_contra = TypeVar("I_contra", bound=Container, contravariant=True)
@@ -68,6 +69,7 @@ class TensorDictModuleBase(nn.Module):
         def in_keys(self, keys: Any) -> None:
             self._in_keys = keys_of("in_keys", keys)
             self._keys_changed()
+            CHANGES[0] += 1
 
         @property
         def out_keys(self) -> list[Key]:
@@ -78,6 +80,7 @@ class TensorDictModuleBase(nn.Module):
         def out_keys(self, keys: Any) -> None:
             self._out_keys = keys_of("out_keys", keys)
             self._selected = None
+            CHANGES[0] += 1
 
         def __init_subclass__(cls, **options: Any) -> None:
             super().__init_subclass__(**options)
@@ -117,11 +120,13 @@ class TensorDictModuleBase(nn.Module):
         if not self._selects_itself and self._selected is None:
             self.register_forward_hook(_leave_out)
         self._selected = chosen
+        CHANGES[0] += 1
         return self
 
     def reset_out_keys(self) -> Self:
         """Keep all outputs again; returns the module itself."""
         self._selected = None
+        CHANGES[0] += 1
         return self
 
     def reset_parameters_recursive(self, parameters: TensorDict | None = None) -> Any:

@@ -18,24 +18,24 @@ def as_instance(tensordict: Node, cls: type[TensorClass], at: tuple[str, ...] = 
         return tensordict
     entries = tensordict._fields
     values: dict[str, Any] = {}
-    for name, field in declared(cls).items():
-        value = entries.get(name)
-        if value is None and name not in entries:
-            if field.optional:
-                if not has_default(cls, name):
-                    values[name] = None
-            elif not has_default(cls, name):
+    for name in declared(cls):
+        if name in entries:
+            value = entries[name]
+            if isinstance(value, Node) and is_tree(value):
+                inner = nested_class(cls, name)
+                if inner is not None:
+                    value = as_instance(value, inner, (*at, name))
+            values[name] = value
+        elif not has_default(cls, name):
+            if not cls._declared[name].optional:
                 raise errors.KeyMissing(_missing(tensordict, at, name))
-            continue
-        if is_tree(value):
-            inner = nested_class(cls, name)
-            if inner is not None:
-                value = as_instance(value, inner, (*at, name))
-        values[name] = value
-    batch = tensordict._batch
-    return cls(
-        **values, batch_size=None if not batch and voted(cls) else batch, device=tensordict._device
-    )  # With no batch size given, annotations with *batch tell it.
+            values[name] = None
+    batch: Any = tensordict._batch
+    if not batch and voted(cls):
+        batch = None  # Annotations with *batch tell it.
+    if tensordict._device is None:
+        return cls(**values, batch_size=batch)
+    return cls(**values, batch_size=batch, device=tensordict._device)
 
 
 def voted(cls: type[TensorClass]) -> bool:

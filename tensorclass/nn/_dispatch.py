@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
 from .._rules import errors
-from .._rules.flow import written
+from .._rules.flow import DISCARD
 from .._rules.keys import Key
 from .._tensordict import TensorDict
 from .._tree.node import Node
@@ -68,33 +68,41 @@ def _dispatching(
         if first in kwargs:
             return forward(self, **kwargs)
         args = () if tensordict is MISSING else (tensordict, *args)
-        reads = getattr(self, source) if isinstance(source, str) else keys_of("source", source)
-        tensordict, args, kwargs = _packed(reads, args, kwargs, separator)
+        tensordict, args, kwargs = _packed(_keys(self, "in_keys", source), args, kwargs, separator)
         if auto:
             tensordict.auto_batch_size_()
         out = forward(self, tensordict, *args, **kwargs)
-        writes = getattr(self, dest) if isinstance(dest, str) else keys_of("dest", dest)
-        values = tuple([out[key] for key in written(writes)])
+        values = tuple([out[key] for key in _keys(self, "out_keys", dest) if key != DISCARD])
         return values[0] if len(values) == 1 else values
 
     del call.__wrapped__  # torch.export binds arguments to the signature: it must be the one that takes tensors.
     return call
 
 
+def _keys(module: Any, usual: str, given: str | Sequence[Key]) -> Sequence[Key]:
+    if given == usual:
+        # The list itself, where there is one: the property copies it.
+        kept: list[Key] | None = module.__dict__.get(f"_{usual}")
+        if kept is not None and (usual == "in_keys" or module._selected is None):
+            return kept
+    return getattr(module, given) if isinstance(given, str) else keys_of("keys", given)
+
+
 def _packed(
     keys: Sequence[Key], args: tuple[Any, ...], kwargs: dict[str, Any], separator: str
 ) -> tuple[TensorDict, tuple[Any, ...], dict[str, Any]]:
     """The arguments that are inputs in a container, and the rest of them."""
-    tensordict: TensorDict = TensorDict()
-    rest = dict(kwargs)
+    tensordict = TensorDict()
     place = 0
-    for key in dict.fromkeys(keys):
-        name = argument_name(key, separator)
+    for key in keys:
+        if key in tensordict:
+            continue  # One key that feeds two arguments.
+        name = key if isinstance(key, str) else argument_name(key, separator)
         if place < len(args):
-            if name in rest:
+            if name in kwargs:
                 raise errors.StructureError("Duplicated argument in args and kwargs.")
             tensordict[key] = args[place]
             place += 1
-        elif name in rest:
-            tensordict[key] = rest.pop(name)
-    return tensordict, args[place:], rest
+        elif name in kwargs:
+            tensordict[key] = kwargs.pop(name)
+    return tensordict, args[place:], kwargs

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, overload
 
+import torch
 from torch import nn
 from typing_extensions import Self
 
@@ -13,7 +14,7 @@ from .._rules import errors, flow
 from .._rules.flow import Flow
 from .._rules.keys import Key
 from .._tensordict import TensorDict
-from ._base import TensorDictModuleBase, leave_out
+from ._base import CHANGES, TensorDictModuleBase, leave_out
 from ._dispatch import dispatch
 from ._flags import FLAGS
 from ._graph import flow_line, shown_keys
@@ -23,6 +24,8 @@ from ._skip import skips
 from ._wrappers import WrapModule
 
 Runs = Callable[[Any], Any]
+_IN_KEYS: Any = TensorDictModuleBase.in_keys  # The properties, which a class may have replaced.
+_OUT_KEYS: Any = TensorDictModuleBase.out_keys
 
 
 class TensorDictSequential(TensorDictModuleBase):
@@ -42,6 +45,7 @@ class TensorDictSequential(TensorDictModuleBase):
     """
 
     _selects_itself = True
+    _known: tuple[Any, Flow] | None = None  # The keys, as they were when they were last asked for.
 
     def __init__(
         self,
@@ -74,8 +78,17 @@ class TensorDictSequential(TensorDictModuleBase):
         return list(modules._modules.values())
 
     def _flow_keys(self) -> tuple[list[Key], list[Key]]:
-        whole = flow.sequence([flow_of(one) for one in self._steps()])
+        whole = self._whole()
         return list(whole.reads), list(whole.writes)
+
+    def _whole(self) -> Flow:
+        steps = self._steps()
+        if torch.compiler.is_compiling() or not all(_tells_changes(one) for one in steps):
+            return flow.sequence([flow_of(one) for one in steps])
+        made_of = (CHANGES[0], steps)
+        if self._known is None or self._known[0] != made_of:
+            self._known = (made_of, flow.sequence([flow_of(one) for one in steps]))
+        return self._known[1]
 
     # ---- the modules ------------------------------------------------------------------------------------------------
 
@@ -225,6 +238,12 @@ def flow_of(module: Any) -> Flow:
     if isinstance(module, TensorDictModuleBase):
         return module._flow()
     return Flow(tuple(keys_of("in_keys", module.in_keys)), tuple(keys_of("out_keys", module.out_keys)))
+
+
+def _tells_changes(module: Any) -> bool:
+    """Whether the keys of a module change only where it counts that."""
+    cls: Any = type(module)
+    return isinstance(module, TensorDictModuleBase) and cls.in_keys is _IN_KEYS and cls.out_keys is _OUT_KEYS
 
 
 def _plain_repr(module: Any) -> bool:

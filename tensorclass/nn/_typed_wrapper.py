@@ -31,9 +31,10 @@ class TensorClassModuleWrapper(TensorDictModuleBase):
         """Make an instance of the input class, call the module, take its output apart."""
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
             return tensordict
+        module: Any = self._modules["tc_module"]  # nn.Module.__getattr__ would take a microsecond.
         given = as_instance(tensordict, self._takes)
-        output = self.tc_module(given)
-        check_output(self.tc_module, given, output, self._gives)
+        output = module(given)
+        check_output(module, given, output, self._gives)
         out = as_tensordict(output)
         if self._selected is not None:
             out = out.select(*self._selected, strict=False)

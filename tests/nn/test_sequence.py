@@ -306,3 +306,26 @@ def test_an_empty_sequence_returns_its_input() -> None:
     td = zeros()
 
     assert TensorDictSequential()(td) is td
+
+
+def test_keys_follow_a_module_that_computes_its_own() -> None:
+    class Computed(TensorDictModule):
+        name = "first"
+
+        @property
+        def out_keys(self) -> list[Any]:  # type: ignore[override]
+            return [self.name]
+
+    model = TensorDictSequential(Computed(nn.Identity(), ["x"], ["first"]))
+    before = model.out_keys
+    model[0].name = "second"
+
+    assert (before, model.out_keys) == (["first"], ["second"])
+
+
+def test_keys_follow_a_module_put_in_place_of_another() -> None:
+    model = two()
+    before = model.out_keys
+    model.module.append(inc("y", "w"))  # type: ignore[union-attr,operator]
+
+    assert (before, model.out_keys) == (["h", "y"], ["h", "y", "w"])
