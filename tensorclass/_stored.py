@@ -68,9 +68,8 @@ class StoredMethods(Node):
     ) -> Self:
         """What is saved in a folder, as an instance of this class; files are mapped, not read.
 
-        >>> folder = tempfile.mkdtemp()
-        >>> _ = TensorDict(a=torch.arange(4), batch_size=[4]).memmap(folder)
-        >>> TensorDict.load_memmap(folder)[3]["a"]
+        >>> _ = TensorDict(a=torch.arange(4), batch_size=[4]).memmap("saved")
+        >>> TensorDict.load_memmap("saved")[3]["a"]
         MemoryMappedTensor(3)
 
         mode: "r+" has writes reach the files, "c" keeps them in memory (the default for files that are read-only).

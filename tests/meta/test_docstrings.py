@@ -25,9 +25,12 @@ def modules() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("name", sorted(modules()))
-def test_the_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_examples_of_a_module_run(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     source = importlib.import_module(name)
     for test in doctest.DocTestFinder(exclude_empty=True).find(source):
+        if test.lineno is None:
+            continue  # torch's own docstring, handed on
         test.globs = namespace(source, monkeypatch)
         torch.manual_seed(0)
         result = doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test, clear_globs=False)
