@@ -23,7 +23,8 @@ from ._rules import errors
 from ._rules.along import pieces
 from ._rules.dims import dim_in
 from ._stored import StoredMethods
-from ._tree import assign, fold, index, join, pair, walk
+from ._tree import assign, fold, join, pair, walk
+from ._tree import index as _index
 from ._tree.contract import as_size, check_node, check_tensor
 from ._tree.join import rows_of
 from ._tree.node import Names, Node, is_tree, kind
@@ -198,10 +199,10 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
     def _write_at(self, index: Any, value: Any) -> None:
         type(self).__setitem__(self, index, value)
 
-    def _read_items(self, items: index.Items, at: Any) -> Any:
-        return index.read_items(self, items, at)
+    def _read_items(self, items: _index.Items, index: Any) -> Any:
+        return _index.read_items(self, items, index)
 
-    def _plan_write(self, items: index.Items, value: Any, jobs: assign.Jobs, under: tuple[str, ...]) -> None:
+    def _plan_write(self, items: _index.Items, value: Any, jobs: assign.Jobs, under: tuple[str, ...]) -> None:
         assign.plan(self, items, value, jobs, under)
 
     def __iter__(self) -> Iterator[Self]:
@@ -383,7 +384,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         return sorted({*object.__dir__(self)})
 
 
-read = index.read
+read = _index.read
 
 
 class _Relock:

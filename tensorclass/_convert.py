@@ -212,8 +212,9 @@ def as_mapping(source: Any) -> Any:
         return {key: value for key, value in source._fields.items() if value is not None}
     if isinstance(source, dict):
         return {key: _nested(value) for key, value in source.items()}
-    if isinstance(source, tuple) and hasattr(source, "_asdict"):
-        return {name: _nested(value) for name, value in source._asdict().items()}
+    as_dict = getattr(source, "_asdict", None)
+    if isinstance(source, tuple) and as_dict is not None:
+        return {name: _nested(value) for name, value in as_dict().items()}
     if dataclasses.is_dataclass(source) and not isinstance(source, type):
         return {field.name: _nested(getattr(source, field.name)) for field in dataclasses.fields(source)}
     raise errors.KindError(f"from_any: {kind(source)} has no names; a dict, a named tuple or a dataclass would do")

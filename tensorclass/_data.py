@@ -103,8 +103,8 @@ class NonTensorStack(Container):
         at = items[0] if len(items) == 1 else items
         jobs.append(lambda: self.__setitem__(at, value))
 
-    def _read_items(self, items: Items, at: Any) -> Any:
-        return read_items(self, items, at)
+    def _read_items(self, items: Items, index: Any) -> Any:
+        return read_items(self, items, index)
 
     def __eq__(self, other: object) -> Any:
         """Which rows hold equal values."""

@@ -227,7 +227,7 @@ class LazyStack(LazyMoveMethods, Container):
             return no_rows(_at(self._items[0], rest), out_dim)
         return self._restack([_at(item, rest) for item in chosen], out_dim)
 
-    def _read_items(self, items: Items, at: Any) -> Any:
+    def _read_items(self, items: Items, index: Any) -> Any:
         return self._rows(items)
 
     def __iter__(self) -> Iterator[Any]:

@@ -55,7 +55,7 @@ class TensorDict(ConvertMethods):
             self._batch = source._batch
             self._names = source._names
         else:
-            self._batch = batch_size if batch_size.__class__ is Size else as_size(batch_size)
+            self._batch = batch_size if isinstance(batch_size, Size) else as_size(batch_size)
             self._names = None
         self._device = None if device is None else full_device(device)
         if names is not None:
@@ -129,7 +129,7 @@ class TensorDict(ConvertMethods):
     def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
         new = object.__new__(type(self))
         new._fields = fields
-        new._batch = batch if batch.__class__ is Size else Size(batch)
+        new._batch = batch if isinstance(batch, Size) else Size(batch)
         new._device = self._device
         new._names = names
         new._locked = False
@@ -155,7 +155,7 @@ class TensorDict(ConvertMethods):
     def __getitem__(self, index: tuple[str, ...]) -> Any: ...
     @overload
     def __getitem__(self, index: Any) -> Self: ...
-    def __getitem__(self, index: Any) -> Any:
+    def __getitem__(self, index: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # The same overloads.
         """An entry by key, or rows by index."""
         if index.__class__ is str:
             try:

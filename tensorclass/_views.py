@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Generic, TypeVar
 
 from torch import Tensor
@@ -65,7 +65,7 @@ class KeysView(View, Generic[K]):
         return isinstance(node, Tensor) or not self._leaves_only
 
     def __eq__(self, other: object) -> bool:
-        return set(self) == set(other) if hasattr(other, "__iter__") else NotImplemented
+        return set(self) == set(other) if isinstance(other, Iterable) else NotImplemented
 
     def __hash__(self) -> int:
         return id(self)
