@@ -30,8 +30,7 @@ class StoredMethods(Node):
     ) -> Self:
         """Save in a folder; the result maps the files, and is locked.
 
-        >>> folder = tempfile.mkdtemp()
-        >>> saved = TensorDict(a=torch.arange(4), batch_size=[4]).memmap(folder)
+        >>> saved = TensorDict(a=torch.arange(4), batch_size=[4]).memmap("saved")
         >>> saved[1:3]["a"]
         MemoryMappedTensor([1, 2])
         >>> sorted(os.listdir(folder))
