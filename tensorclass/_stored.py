@@ -33,7 +33,8 @@ class StoredMethods(Node):
         >>> saved = TensorDict(a=torch.arange(4), batch_size=[4]).memmap("saved")
         >>> saved[1:3]["a"]
         MemoryMappedTensor([1, 2])
-        >>> sorted(os.listdir(folder))
+        >>> import os
+        >>> sorted(os.listdir("saved"))
         ['a.memmap', 'meta.json']
 
         The data appear in the folder all at once; what an earlier save has put there goes, other files stay.
