@@ -18,6 +18,7 @@ from ._interaction import set_interaction_type as set_interaction_type
 from ._module import TensorDictModule as TensorDictModule
 from ._probabilistic import ProbabilisticTensorDictModule as ProbabilisticTensorDictModule
 from ._probabilistic_sequence import ProbabilisticTensorDictSequential as ProbabilisticTensorDictSequential
+from ._probabilistic_typed import ProbabilisticModule as ProbabilisticModule
 from ._sequence import TensorDictSequential as TensorDictSequential
 from ._skip import set_skip_existing as set_skip_existing
 from ._skip import skip_existing as skip_existing
@@ -53,6 +54,7 @@ __all__ = [
     "InteractionType",
     "NormalParamExtractor",
     "OneHotCategorical",
+    "ProbabilisticModule",
     "ProbabilisticTensorDictModule",
     "ProbabilisticTensorDictSequential",
     "TanhNormal",
