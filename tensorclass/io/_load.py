@@ -28,6 +28,7 @@ from ._plain import decode
 from ._save import PICKLE, ROWS_PICKLE, endings_of
 
 At = tuple[str, ...]
+ATTEMPTS = 50  # How often a folder is read that others keep replacing.
 
 
 class Reader:
@@ -40,12 +41,12 @@ class Reader:
 
     def load(self, path: str) -> Any:
         """What a folder holds; read again if another process has put new data there meanwhile."""
-        for attempt in range(10):
+        for attempt in range(ATTEMPTS):
             before = _identity(path)
             try:
                 node = self.node(path, (), None)
             except StorageError:
-                if _identity(path) == before or attempt == 9:
+                if _identity(path) == before or attempt == ATTEMPTS - 1:
                     raise
             else:
                 if _identity(path) == before:
@@ -161,36 +162,32 @@ class Reader:
     # ---- plain data ---------------------------------------------------------------------------------------------
 
     def plain(self, meta: _meta.Meta, folder: str, at: At, entry: _meta.Meta) -> Any:
-        is_rows = "stack_dim" in meta
-        pickled = (
-            meta.get("data") == ROWS_PICKLE and os.path.isfile(f"{folder}/{ROWS_PICKLE}")
-            if is_rows
-            else "data" not in meta
-        )
+        if "stack_dim" in meta:
+            return self.rows(meta, folder, at, entry)
         if "exact" in entry:
-            try:
-                value = decode(entry["exact"])
-            except (ValueError, RecursionError, OverflowError) as error:
-                raise DataDamaged(f"{folder}: {error}") from error
-        elif pickled:
-            value = self.unpickled(f"{folder}/{ROWS_PICKLE if is_rows else PICKLE}", at)
-            value = value if is_rows else value.get("data") if type(value) is dict else value
-        else:
-            value = meta["data"]
-        if not is_rows:
-            return value
-        if type(value) is not list:
-            raise DataDamaged(f"{folder}: {value!r:.60} is no list of rows")
+            return _exact(entry, folder)
+        if "data" in meta:
+            return meta["data"]
+        held = self.unpickled(f"{folder}/{PICKLE}", at)
+        return held.get("data") if type(held) is dict else held
+
+    def rows(self, meta: _meta.Meta, folder: str, at: At, entry: _meta.Meta) -> Any:
+        values = meta.get("data")
+        if "exact" in entry:
+            values = _exact(entry, folder)
+        elif values == ROWS_PICKLE:
+            values = self.unpickled(f"{folder}/{ROWS_PICKLE}", at)
+        if type(values) is not list:
+            raise DataDamaged(f"{folder}: {values!r:.60} is no list of rows")
         if "batch" in entry:
-            batch = _meta.sizes(entry["batch"], folder)
-            return _attempt(folder, _rows_of, value, batch)
-        return _attempt(folder, NonTensorStack.from_list, value)
+            return _attempt(folder, _rows_of, values, _meta.sizes(entry["batch"], folder))
+        return _attempt(folder, NonTensorStack.from_list, values)
 
     def unpickled(self, path: str, at: At) -> Any:
         if not self.allow_pickle:
             raise PickleRefused(
-                f"{errors.name_of(at) if at else 'the value'} is stored as a pickle ({path}), and loading one can run any "
-                "code; allow_pickle=True loads it"
+                f"{errors.name_of(at) if at else 'the value'} is stored as a pickle ({path}), and loading one can run "
+                "any code; allow_pickle=True loads it"
             )
         self.check(path, stat.S_ISREG, "file")
         with open(path, "rb") as file:
@@ -277,6 +274,13 @@ def _class_named(text: Any) -> Any:
     return None
 
 
+def _exact(entry: _meta.Meta, folder: str) -> Any:
+    try:
+        return decode(entry["exact"])
+    except (ValueError, RecursionError) as error:
+        raise DataDamaged(f"{folder}: {error}") from error
+
+
 def _rows_of(values: list[Any], batch: list[int]) -> NonTensorStack:
     for _ in batch[1:]:
         values = [one for row in values for one in row]
@@ -289,12 +293,12 @@ def _clipped(shape: list[int], rows: int, what: str) -> list[int]:
     return [rows, *shape[1:]]
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def _identity(path: str) -> tuple[int, int, int] | None:
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return found.st_dev, found.st_ino, found.st_ctime_ns  # A number of a removed folder is used again.
 
 
 def _attempt(what: str, call: Any, *args: Any, **options: Any) -> Any:

@@ -59,7 +59,10 @@ class MemoryMappedTensor(Tensor):
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, *, filename: Path | None = None, existsok: bool = False) -> Self:
-        """A copy of a tensor in a file: a new one, or (existsok) in place of one; with no name one that this process removes."""
+        """A copy of a tensor in a new file; existsok: a file of that name goes.
+
+        Without a name, the file is removed when this process ends.
+        """
         path = _new_file(filename, existsok)
         _bytes.write(path, tensor)
         return mapped(path, tensor.dtype, tensor.shape, None)  # type: ignore[return-value]

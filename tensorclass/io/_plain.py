@@ -69,13 +69,13 @@ def decode(form: Json) -> Any:
         if tag in _DECODERS:
             try:
                 return _DECODERS[tag](inner)
-            except (TypeError, KeyError, AttributeError, RuntimeError) as error:
+            except (TypeError, KeyError, RuntimeError, OverflowError) as error:
                 raise ValueError(f"{form!r} is no plain value") from error
     raise ValueError(f"{form!r} is no plain value")
 
 
 def _dtype(name: str) -> torch.dtype:
-    found = getattr(torch, name)
+    found = vars(torch).get(name)
     if not isinstance(found, torch.dtype):
         raise TypeError(name)
     return found

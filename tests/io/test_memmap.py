@@ -212,8 +212,8 @@ def test_keys_that_would_share_a_file_have_one_each(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [1, 2.5, float("nan"), "x", None, (1, (2,)), {1, 2}, b"\x00", {"k": [1]}, {1: 2}, torch.float16, torch.Size([2]), 1j,
-     torch.device("cpu"), [[1], ["a"]]],
+    [1, 2.5, float("nan"), "x", None, (1, (2,)), {1, 2}, b"\x00", {"k": [1]}, {1: 2}, torch.float16, torch.Size([2]),
+     1j, torch.device("cpu"), [[1], ["a"]]],
     ids=repr,
 )  # fmt: skip
 def test_plain_data_come_back_as_they_were(value: Any, tmp_path: Path) -> None:
