@@ -154,8 +154,11 @@ class ProbabilisticTensorDictModule(TensorDictModuleBase):
         dist = self._distribution(params)
         kind = self.default_interaction_type if FLAGS.interaction is None else FLAGS.interaction
         samples = self.num_samples
-        with drawing_from(self._source.generator(tensordict, params)):
+        if self._source.given is None:
             value = value_of(dist, kind, samples, self.n_empirical_estimate)
+        else:
+            with drawing_from(self._source.generator(tensordict, params)):
+                value = value_of(dist, kind, samples, self.n_empirical_estimate)
         out: Any = tensordict if tensordict_out is None else tensordict_out
         if samples and tensordict_out is None:
             out = type(tensordict).expand(tensordict, *samples, *tensordict.batch_size)
