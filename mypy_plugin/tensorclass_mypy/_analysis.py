@@ -43,17 +43,6 @@ class Program:
             del self.files[next(iter(self.files))]
         self.files[file.tree.path] = file
 
-    def file_of(self, api: Any, module: str) -> File | None:
-        """The file of a module of the program at hand, with its bodies."""
-        tree = api.modules.get(module)
-        if tree is None or tree.is_stub or not tree.defs or getattr(tree, "is_cache_skeleton", False):
-            return None
-        file = self.files.get(tree.path)
-        if file is None or file.tree is not tree:
-            file = File(self, tree, api)
-            self._keep(file)
-        return file
-
 
 class File:
     """One file: its walks."""
@@ -206,13 +195,7 @@ class Walker(Walk):
             return self.tree
         if "." not in fullname:  # A function inside of the one at hand.
             return self.tree if not self.calls else None
-        parts = fullname.split(".")
-        for count in range(len(parts) - 1, 0, -1):
-            module = ".".join(parts[:count])
-            if module in self.api.modules:
-                file = self.file.program.file_of(self.api, module)
-                return file.tree if file is not None and file.interesting else None
-        return None
+        return None  # Another file: its bodies are there or not, as mypy pleases, and answers must not depend on that.
 
     def known_broken(self, node: FuncDef) -> bool:
         """Whether a function is wrong by itself, so that a call of it adds nothing."""

@@ -140,11 +140,16 @@ def unknown(walk: Walk, expr: CallExpr, args: Args) -> Value:
     return UNKNOWN
 
 
+def is_inner(value: Value) -> bool:
+    """A function inside of another, which holds the names around it."""
+    return isinstance(value, Function) and "." not in value.node.fullname
+
+
 def leak(walk: Walk, values: Any) -> None:
     """Values go where we cannot follow."""
     for value in values:
         walk.here.forget(value)
-        node = value.node if isinstance(value, (Lambda, Function)) else None
+        node = value.node if isinstance(value, Lambda) or is_inner(value) else None
         if node is not None and walk.state is not None:
             for var in _scan.names_in_vars(node.body):
                 if var in walk.here.names:

@@ -352,7 +352,7 @@ def check_return(walk: Walk, expr: Expression, value: Value, hints: Signature) -
 
 def check_call(walk: Walk, expr: Any, node: FuncDef, hints: Signature, args: Args, bound_method: bool) -> Value:
     """A call against the annotations of the parameters: the names in them bind to sizes, which the result is made of."""
-    names = [argument.variable.name for argument in node.arguments]
+    names = [name or "" for name in node.arg_names]  # A function out of mypy's cache has no more than that.
     if bound_method:
         names = names[1:]
     bound: dict[str, Any] = {}

@@ -20,7 +20,7 @@ from mypy.plugin import (
 )
 from mypy.types import FunctionLike, Type
 
-from . import _calls_of, _classes, _config, _report, _signatures, _typed_keys, _typed_modules
+from . import _calls_of, _classes, _config, _report, _signatures, _stored, _typed_keys, _typed_modules
 from ._analysis import Program
 from ._fields import KEY
 from ._types import base_named, is_container, is_module, is_ours, is_tensor
@@ -106,7 +106,9 @@ class TensorClassPlugin(Plugin):
         return self._decorated if fullname == _classes.DECORATOR else None
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        return self._bracketed if fullname == _classes.CLASS else None
+        if fullname == _classes.CLASS:
+            return self._bracketed
+        return _stored.on_annotated if fullname in ("typing.Annotated", "typing_extensions.Annotated") else None
 
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
         return [

@@ -82,11 +82,8 @@ def init_names(info: TypeInfo) -> tuple[list[str], list[str], bool] | None:
     init = info.get_method("__init__")
     typ = get_proper_type(init.type) if isinstance(init, FuncDef) and init.type is not None else None
     if isinstance(init, FuncDef) and typ is None:
-        arguments = init.arguments[1:]
-        names = (
-            [argument.variable.name for argument in arguments] if arguments else [n for n in init.arg_names[1:] if n]
-        )
-        kinds = init.arg_kinds[1:]
+        names = [name or "" for name in init.arg_names[1:]]
+        kinds = list(init.arg_kinds[1:])
     elif isinstance(typ, CallableType):
         names = [name for name in typ.arg_names[1:] if name is not None]
         kinds = list(typ.arg_kinds[1:])
