@@ -16,7 +16,7 @@ from ._rules import errors
 from ._rules.keys import unravel
 from ._tensordict import TensorDict
 from ._tree import pytree
-from ._tree.node import Node, is_tree
+from ._tree.node import Names, Node, is_tree
 
 
 class Place(NamedTuple):
@@ -95,6 +95,11 @@ class Swapped(TensorDict):
                 own = mine.get((id(place.store), place.name))
                 if own is not None and place.old is own.new:
                     swap._places[at] = place._replace(old=own.old)
+
+    def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Any:
+        new = TensorDict(None, batch)  # What is made of it has no way back.
+        new._fields, new._names = fields, names
+        return new
 
     def __reduce__(self) -> Any:
         return TensorDict, (dict(self._fields),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ._flags import FLAGS, Setting
+from .._settings import FLAGS, Setting
 
 
 class _Process:

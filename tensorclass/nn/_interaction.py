@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Any
 
 from .._rules import errors
-from ._flags import FLAGS, Setting
+from .._settings import FLAGS, Setting
 
 
 class InteractionType(str, Enum):

@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from .._container import Container
 from .._rules import errors
 from .._rules.keys import Key
+from .._settings import FLAGS
 from .._tensordict import TensorDict
 from ._base import TensorDictModuleBase, leave_out
 from ._dispatch import dispatch
-from ._flags import FLAGS
 from ._graph import name_of
 from ._keys import arguments_of, keys_of
 from ._outputs import values_for

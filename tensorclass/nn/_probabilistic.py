@@ -10,12 +10,13 @@ import torch
 from .._container import Container
 from .._rules import errors
 from .._rules.keys import Key, path
+from .._settings import FLAGS
 from .._tensordict import TensorDict
 from .._tree.node import is_tree
 from ._base import TensorDictModuleBase, leave_out
 from ._dispatch import dispatch
-from ._flags import FLAGS
 from ._generator import Source, drawing_from
+from ._graph import shown_keys
 from ._interaction import InteractionType, interaction_of
 from ._keys import arguments_of, keys_of
 from ._log_prob_keys import LogProbKeys
@@ -190,7 +191,7 @@ class ProbabilisticTensorDictModule(TensorDictModuleBase):
 
     def __repr__(self) -> str:
         name = getattr(self.distribution_class, "__name__", repr(self.distribution_class))
-        return f"{type(self).__name__}({self.in_keys} -> {name} -> {self.out_keys})"
+        return f"{type(self).__name__}({shown_keys(self.in_keys)} -> {name} -> {shown_keys(self.out_keys)})"
 
 
 def _sizes(given: Any) -> tuple[int, ...]:

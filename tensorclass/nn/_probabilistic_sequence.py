@@ -8,9 +8,9 @@ from typing import Any
 from .._container import Container
 from .._rules import errors
 from .._rules.keys import Key
+from .._settings import FLAGS
 from .._tensordict import TensorDict
 from ._aggregate import composite_lp_aggregate
-from ._flags import FLAGS
 from ._interaction import InteractionType
 from ._module import Inplace
 from ._probabilistic import ProbabilisticTensorDictModule

@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.distributions import Distribution
 
 from .._rules import errors
+from .._settings import FLAGS
 from .._tensorclass import TensorClass
 from ._ends import declared, has_default
-from ._flags import FLAGS
 from ._interaction import InteractionType, interaction_of
 from ._typed import In, Out, TensorClassModuleBase, ends_of
 from ._values import value_of

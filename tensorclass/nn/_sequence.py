@@ -13,10 +13,10 @@ from typing_extensions import Self
 from .._rules import errors, flow
 from .._rules.flow import Flow
 from .._rules.keys import Key
+from .._settings import FLAGS
 from .._tensordict import TensorDict
 from ._base import CHANGES, TensorDictModuleBase, leave_out
 from ._dispatch import dispatch
-from ._flags import FLAGS
 from ._graph import flow_line, shown_keys
 from ._keys import keys_of
 from ._module import Inplace, empty, is_module

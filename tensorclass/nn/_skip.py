@@ -11,7 +11,7 @@ import torch
 from .._rules import errors
 from .._rules.flow import written
 from .._rules.keys import Key, unravel
-from ._flags import FLAGS, Setting
+from .._settings import FLAGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from .._container import Container
 from .._rules import errors
+from .._settings import FLAGS
 from ._base import TensorDictModuleBase
 from ._convert import as_instance, as_tensordict
 from ._dispatch import dispatch
 from ._ends import keys_of_class
-from ._flags import FLAGS
 from ._skip import skips
 from ._typed import TensorClassModuleBase, class_ends
 

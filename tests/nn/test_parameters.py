@@ -386,3 +386,12 @@ def test_a_module_that_holds_one_takes_part_in_swaps() -> None:
         assert module(torch.ones(1)) == 3
 
     assert module(torch.ones(1)) == 1
+
+
+def test_what_is_made_of_the_old_ones_is_a_plain_container() -> None:
+    layer = nn.Linear(3, 1)
+    old = zeros_of(layer).to_module(layer)
+
+    assert {type(one) for one in (old.clone(), old.detach(), copy.deepcopy(old), pickle.loads(pickle.dumps(old)))} == {
+        TensorDict
+    }
