@@ -7,3 +7,4 @@ from ._errors import NotStorable as NotStorable
 from ._errors import PickleRefused as PickleRefused
 from ._errors import StorageError as StorageError
 from ._map import MemoryMappedTensor as MemoryMappedTensor
+from ._rows import RowWriter as RowWriter

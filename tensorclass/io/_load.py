@@ -141,12 +141,7 @@ class Reader:
             return self.nested(entry, shape, dtype, place)
         if rows is not None:
             shape = _clipped(shape, rows, path)
-        needed = dtype.itemsize
-        for size in shape:
-            needed *= size
-        if needed:
-            self.check(path, stat.S_ISREG, "file", needed, rows is None)
-        out = _attempt(path, mapped, path, dtype, shape, self.mode)
+        out = _attempt(path, mapped, path, dtype, shape, self.mode, exact=rows is None)
         return out if self.device is None else out.to(self.device)
 
     def nested(self, entry: _meta.Meta, shape: list[int], dtype: torch.dtype, place: str) -> Tensor:
@@ -195,16 +190,14 @@ class Reader:
 
     # ---- files --------------------------------------------------------------------------------------------------
 
-    def check(self, path: str, kind: Any, word: str, needed: int | None = None, whole: bool = True) -> None:
+    def check(self, path: str, kind: Any, word: str) -> None:
         try:
             found = os.lstat(path)
         except (OSError, ValueError):
-            raise DataMissing(f"{path} is missing: the metadata beside it names it") from None
+            raise DataMissing(f"{path} is missing") from None
         if not kind(found.st_mode):
-            link = "a link" if stat.S_ISLNK(found.st_mode) else "something else"
-            raise DataDamaged(f"{path} is {link}, not a {word} of its own")
-        if needed is not None and (found.st_size < needed or (whole and found.st_size != needed)):
-            raise DataDamaged(f"{path} has {found.st_size} bytes; the metadata beside it tell of {needed}")
+            what = "a link, which is not followed" if stat.S_ISLNK(found.st_mode) else f"no {word}"
+            raise DataDamaged(f"{path} is {what}")
 
 
 _CPU = torch.device("cpu")

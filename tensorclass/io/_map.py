@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -14,7 +16,7 @@ from torch import Size, Tensor
 from typing_extensions import Self
 
 from . import _bytes
-from ._errors import DataDamaged, DataExists, DataMissing, NotStorable
+from ._errors import DataDamaged, DataExists, DataMissing
 
 Mode = Literal["r+", "c"]
 Path = str | os.PathLike[str]
@@ -47,15 +49,7 @@ class MemoryMappedTensor(Tensor):
 
         mode: "r+" has writes reach the file; "c" keeps them in memory; by default "c" only where the file is read-only.
         """
-        path = os.fspath(filename)
-        needed = _bytes.size_of(shape, dtype)
-        try:
-            found = os.stat(path).st_size
-        except FileNotFoundError:
-            raise DataMissing(f"{path} is not there") from None
-        if found < needed:
-            raise DataDamaged(f"{path} has {found} bytes; shape {list(shape)} of {dtype} needs {needed}")
-        return mapped(path, dtype, shape, mode)  # type: ignore[return-value]
+        return mapped(os.fspath(filename), dtype, shape, mode, links=True)  # type: ignore[return-value]
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, *, filename: Path | None = None, existsok: bool = False) -> Self:
@@ -107,39 +101,58 @@ class MemoryMappedTensor(Tensor):
             return _nothing, (tuple(self.shape), self.dtype)
         storage = self.untyped_storage()
         place = (storage.nbytes(), self.storage_offset(), tuple(self.shape), self.stride())
-        return _reopened, (path, self.dtype, *place, getattr(storage, "_mode", None))
+        return _reopened, (path, self.dtype, *place, storage._mode)  # type: ignore[attr-defined]  # Set by mapped.
 
 
 def file_of(tensor: Tensor) -> str | None:
     """The file that a tensor is a map of."""
-    return tensor.untyped_storage().filename
+    return getattr(tensor.untyped_storage(), "_file", None)
 
 
-def mapped(path: str, dtype: torch.dtype, shape: Sequence[int], mode: Mode | None) -> Tensor:
-    """A map of a file that is known to be long enough."""
+def mapped(
+    path: str, dtype: torch.dtype, shape: Sequence[int], mode: Mode | None, *, exact: bool = False, links: bool = False
+) -> Tensor:
+    """A map of a file, which must be long enough (exact: and no longer); links: whether it may be a link."""
     count = 1
     for size in shape:
         count *= size
     if count == 0:
         return _nothing(shape, dtype)
-    flat = _opened(path, dtype, count, mode)
+    descriptor, writable = _open(path, mode, links)
+    try:
+        found, needed = os.fstat(descriptor), count * dtype.itemsize
+        if not stat.S_ISREG(found.st_mode):
+            raise DataDamaged(f"{path} is no file")
+        if found.st_size < needed or (exact and found.st_size != needed):
+            raise DataDamaged(f"{path} has {found.st_size} bytes; shape {list(shape)} of {dtype} takes {needed}")
+        # By descriptor: a file that has just taken the place of this one might be shorter, and torch would extend it.
+        flat = torch.from_file(f"/dev/fd/{descriptor}", shared=writable, size=count, dtype=dtype)
+    finally:
+        os.close(descriptor)
+    storage: Any = flat.untyped_storage()
+    storage._file, storage._mode = path, "r+" if writable else "c"  # Kept as long as the storage.
     return (flat if len(shape) == 1 else flat.view(shape)).as_subclass(MemoryMappedTensor)
+
+
+def _open(path: str, mode: Mode | None, links: bool) -> tuple[int, bool]:
+    flags = os.O_CLOEXEC | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)  # Opening a pipe would block.
+    try:
+        if mode != "c":
+            try:
+                return os.open(path, os.O_RDWR | flags), True
+            except OSError as error:
+                if mode == "r+" or error.errno not in (errno.EACCES, errno.EROFS, errno.EPERM):
+                    raise
+        return os.open(path, os.O_RDONLY | flags), False
+    except (FileNotFoundError, NotADirectoryError, UnicodeEncodeError):
+        raise DataMissing(f"{path} is missing") from None
+    except (OSError, ValueError) as error:
+        what = "a link, which is not followed" if getattr(error, "errno", 0) == errno.ELOOP else f"no file: {error}"
+        raise DataDamaged(f"{path} is {what}") from error
 
 
 def _nothing(shape: Sequence[int], dtype: torch.dtype) -> Tensor:
     return torch.empty(shape, dtype=dtype).as_subclass(MemoryMappedTensor)
-
-
-def _opened(path: str, dtype: torch.dtype, count: int, mode: Mode | None) -> Tensor:
-    if mode != "c":
-        try:
-            return torch.from_file(path, shared=True, size=count, dtype=dtype)
-        except RuntimeError as error:
-            if mode == "r+" or os.access(path, os.W_OK):
-                raise DataDamaged(f"{path} cannot be mapped: {error}") from error
-    flat = torch.from_file(path, shared=False, size=count, dtype=dtype)
-    flat.untyped_storage()._mode = "c"  # type: ignore[attr-defined]  # Kept as long as the storage; see __reduce_ex__.
-    return flat
 
 
 def _reopened(
@@ -204,4 +217,4 @@ for _name in _VIEWS:
     setattr(MemoryMappedTensor, _name, _keeping(_name))
 
 
-__all__ = ["MemoryMappedTensor", "Mode", "NotStorable", "Path", "file_of", "mapped", "own_folder"]
+__all__ = ["MemoryMappedTensor", "Mode", "Path", "file_of", "mapped", "own_folder"]

@@ -58,7 +58,7 @@ def test_a_truncated_file_is_named_with_its_size(tmp_path: Path) -> None:
 
     with pytest.raises(DataDamaged) as caught:
         TensorDict.load_memmap(tmp_path)
-    assert str(caught.value) == f"{tmp_path}/a.memmap has 20 bytes; the metadata beside it tell of 24"
+    assert str(caught.value) == f"{tmp_path}/a.memmap has 20 bytes; shape [3, 2] of torch.float32 takes 24"
     assert os.path.getsize(tmp_path / "a.memmap") == 20
 
 
@@ -66,7 +66,7 @@ def test_a_file_that_is_too_long_is_refused_too(tmp_path: Path) -> None:
     stored(tmp_path)
     edit(tmp_path / "meta.json", lambda meta: meta["a"].update(dtype="torch.float16"))
 
-    with pytest.raises(DataDamaged, match="a.memmap has 24 bytes; the metadata beside it tell of 12"):
+    with pytest.raises(DataDamaged, match=r"a.memmap has 24 bytes; shape \[3, 2\] of torch.float16 takes 12"):
         TensorDict.load_memmap(tmp_path)
 
 
@@ -76,7 +76,7 @@ def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     shutil.rmtree(path) if path.is_dir() else path.unlink()
 
-    with pytest.raises(DataMissing, match=f"{name} is missing: the metadata beside it names it"):
+    with pytest.raises(DataMissing, match=f"{name} is missing"):
         TensorDict.load_memmap(tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_a_missing_file_is_named(name: str, tmp_path: Path) -> None:
         ({"a": {"shape": [3, 2]}}, "'a' has neither a dtype nor a type"),
         (
             {"a": {"shape": [1 << 61, 1 << 61], "dtype": "torch.int8"}},
-            "a.memmap has 24 bytes; the metadata beside it tell",
+            "a.memmap has 24 bytes; shape [2305843009213693952, 2305843009213693952]",
         ),
         ({"_names": ["x", "y"]}, "['x', 'y'] are no names for 1 dims"),
         ({"_entries": {"shape": 3}}, "{'shape': 3} are no entries"),
@@ -139,7 +139,7 @@ def test_links_are_not_followed(name: str, tmp_path: Path) -> None:
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
 
-    with pytest.raises(DataDamaged, match=f"{name} is a link, not a (file|folder) of its own"):
+    with pytest.raises(DataDamaged, match=f"{name} is a link, which is not followed"):
         TensorDict.load_memmap(tmp_path / "store")
 
 
@@ -148,7 +148,7 @@ def test_a_pipe_in_place_of_a_file_does_not_block(tmp_path: Path) -> None:
     (tmp_path / "a.memmap").unlink()
     os.mkfifo(tmp_path / "a.memmap")
 
-    with pytest.raises(DataDamaged, match="is something else, not a file of its own"):
+    with pytest.raises(DataDamaged, match="a.memmap is no file"):
         TensorDict.load_memmap(tmp_path)
 
 

@@ -131,10 +131,10 @@ def test_a_file_is_not_overwritten_unless_asked(numbers: MemoryMappedTensor) -> 
 
 def test_a_file_that_is_too_short_is_refused_and_not_extended(numbers: MemoryMappedTensor) -> None:
     assert numbers.filename is not None
-    with pytest.raises(DataDamaged, match=r"has 96 bytes; shape \[13\] of torch.int64 needs 104"):
+    with pytest.raises(DataDamaged, match=r"has 96 bytes; shape \[13\] of torch.int64 takes 104"):
         MemoryMappedTensor.from_filename(numbers.filename, torch.int64, [13])
     assert Path(numbers.filename).stat().st_size == 96
-    with pytest.raises(DataMissing, match="nowhere is not there"):
+    with pytest.raises(DataMissing, match="nowhere is missing"):
         MemoryMappedTensor.from_filename("nowhere", torch.int64, [13])
 
 
