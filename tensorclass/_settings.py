@@ -1,48 +1,86 @@
-"""Settings that hold for a with block, each thread its own."""
+"""Settings of the running thread: what `with set_...` blocks change."""
 
 from __future__ import annotations
 
+import functools
+import threading
 from collections.abc import Callable
-from contextvars import ContextVar
-from functools import wraps
 from typing import Any, TypeVar
 
+from typing_extensions import Self
+
 F = TypeVar("F", bound=Callable[..., Any])
-_LIST_TO_STACK: ContextVar[bool] = ContextVar("list_to_stack", default=True)
 
 
-class set_list_to_stack:
+class Flags(threading.local):
+    """The settings, a set of them for each thread.
+
+    Not context variables: torch.compile cannot read those. And set on the instance, not on the class, so that compiled
+    code checks them again at each call.
+    """
+
+    def __init__(self) -> None:
+        self.list_to_stack = True
+        self.skip: bool | list[Any] = False
+        self.interaction: Any = None  # An InteractionType, or None outside of a block.
+        self.aggregate: bool | None = None  # None: what holds for the whole process.
+
+
+FLAGS = Flags()
+
+
+class Setting:
+    """A setting as a `with` block and as a decorator; subclasses say which one it is."""
+
+    _flag = ""
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+        self._before: list[Any] = []
+
+    def __enter__(self) -> Self:
+        self._before.append(getattr(FLAGS, self._flag))
+        setattr(FLAGS, self._flag, self._value)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        setattr(FLAGS, self._flag, self._before.pop())
+
+    def _again(self) -> Self:
+        # The calls of a decorated function may overlap, in threads: each has its own memory of what was before.
+        new = object.__new__(type(self))
+        new._value, new._before = self._value, []
+        return new
+
+    def __call__(self, function: F) -> F:
+        @functools.wraps(function)
+        def inside(*args: Any, **kwargs: Any) -> Any:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return inside  # type: ignore[return-value]  # It takes and gives what the function does.
+
+
+class set_list_to_stack(Setting):
     """Whether a list of values that are no numbers becomes one value a row (the default) or one plain value.
 
     >>> with set_list_to_stack(False):
     ...     TensorDict(words=["a", "b"])["words"]
     ['a', 'b']
 
-    Also a decorator; .set() sets it for good.
+    Also a decorator; .set() sets it for the rest of the thread.
     """
 
+    _flag = "list_to_stack"
+
     def __init__(self, mode: bool = True) -> None:
-        self.mode = mode
-
-    def __enter__(self) -> None:
-        self._token = _LIST_TO_STACK.set(self.mode)
-
-    def __exit__(self, *error: object) -> None:
-        _LIST_TO_STACK.reset(self._token)
-
-    def __call__(self, function: F) -> F:
-        @wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            with set_list_to_stack(self.mode):
-                return function(*args, **kwargs)
-
-        return inside  # type: ignore[return-value]  # The same signature.
+        super().__init__(mode)
 
     def set(self) -> None:
         """Set it for the rest of this thread."""
-        _LIST_TO_STACK.set(self.mode)
+        FLAGS.list_to_stack = self._value
 
 
 def list_to_stack() -> bool:
     """Whether a list of values becomes one value a row."""
-    return _LIST_TO_STACK.get()
+    return FLAGS.list_to_stack

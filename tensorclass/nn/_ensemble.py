@@ -15,6 +15,7 @@ from .._swap import swap
 from .._tensordict import TensorDict
 from .._tree import walk
 from ._base import TensorDictModuleBase
+from ._dispatch import dispatch
 from ._reset import reset_in
 
 
@@ -58,6 +59,7 @@ class EnsembleModule(TensorDictModuleBase):
         with swap(params, self.module):
             return self.module(tensordict)
 
+    @dispatch(auto_batch_size=False)
     def forward(self, tensordict: Any) -> Any:
         """Call each copy; the outputs are stacked along a first batch dim."""
         read = type(tensordict).select(tensordict, *self.module.in_keys, strict=False)
