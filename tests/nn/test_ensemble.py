@@ -176,6 +176,10 @@ def test_copies_can_be_initialized_again() -> None:
     assert not torch.equal(ensemble.params_td["module", "weight"], before)
 
 
+def test_it_can_be_called_with_tensors() -> None:
+    assert EnsembleModule(layer(), num_copies=4)(x=torch.randn(10, 3)).shape == (4, 10, 2)
+
+
 def test_there_is_at_least_one_copy() -> None:
     with pytest.raises(ValueError) as error:
         EnsembleModule(layer(), num_copies=0)
