@@ -1,4 +1,4 @@
-"""The walks of a file: each function once, in mypy's own turn, so that errors belong to the function for the daemon too."""
+"""The walks of a file: each function once, in mypy's own turn, so that its errors are its own for the daemon too."""
 
 from __future__ import annotations
 
@@ -128,7 +128,6 @@ class Walker(Walk):
 
     def parameters(self, node: FuncDef, frame: Frame) -> None:
         """What the annotations say of the parameters."""
-        typ = get_proper_type(node.type)
         hints = frame.hints
         for place, argument in enumerate(node.arguments):
             var = argument.variable
@@ -154,7 +153,6 @@ class Walker(Walk):
                     frame.bound[name] = (Star(name[1:]),)
                 else:
                     frame.bound[name] = algebra.name(name)
-        del typ
 
     def self_value(self, info: TypeInfo) -> Value:
         from mypy.typevars import fill_typevars
@@ -162,7 +160,7 @@ class Walker(Walk):
         from ._types import is_module, is_tensorclass
 
         if is_tensorclass(info):
-            instance = get_proper_type(fill_typevars(info))
+            instance = fill_typevars(info)
             return self.here.new(Box(info, instance))
         if is_module(info):
             return self.here.new(Net("user", info))

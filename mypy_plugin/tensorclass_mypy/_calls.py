@@ -230,7 +230,7 @@ def worth(walk: Walk, node: FuncDef, args: Args) -> bool:
         vague = vague or isinstance(thing, Tensor)
     if vague:
         return False
-    typ = get_proper_type(node.type)
+    typ = node.type
     result = get_proper_type(typ.ret_type) if isinstance(typ, CallableType) else None
     if isinstance(result, Instance):
         return is_tensor(result.type) or is_container(result.type) or is_module(result.type)

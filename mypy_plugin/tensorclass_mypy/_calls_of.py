@@ -13,7 +13,7 @@ from ._types import is_library, is_module
 def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
     """The signature of `module(...)`, where the class has a forward of its own and no __call__ of its own."""
     signature = ctx.default_signature
-    instance = get_proper_type(ctx.type)
+    instance = ctx.type
     if not isinstance(instance, Instance) or not is_module(instance.type):
         return signature
     info = instance.type
@@ -28,7 +28,7 @@ def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
         or forward.abstract_status
     ):
         return signature
-    typ = get_proper_type(forward.type)
+    typ = forward.type
     if not isinstance(typ, CallableType) or is_library(forward.info) and level != "full":
         return signature
     bound = bind_self(typ, instance)

@@ -1,4 +1,4 @@
-"""Class bodies: declared shapes and options are kept with the class, reserved names are refused, decorated classes get their base."""
+"""Class bodies: what they declare is kept with the class; reserved names are refused, decorated classes get a base."""
 
 from __future__ import annotations
 

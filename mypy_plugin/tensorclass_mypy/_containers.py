@@ -221,7 +221,7 @@ def vote(
     walk: Walk, expr: CallExpr, fields: dict[str, Field], values: dict[str, Value], given: dict[str, Any]
 ) -> tuple[Shape, bool]:
     """The batch size read off the fields with *batch, and whether any field has a vote."""
-    ballots: list[tuple[str, Any, Shape]] = []
+    ballots: list[tuple[errors.Key, strings.Dims, tuple[Any, ...]]] = []
     silent = False
     for name, field in fields.items():
         if field.dims is None or not field.dims.has_batch or field.init_only:
@@ -230,7 +230,7 @@ def vote(
         thing = walk.here.get(value)
         if value is None:
             continue
-        shape = thing.shape if isinstance(thing, Tensor) else thing.batch if isinstance(thing, Box) else None
+        shape: Shape = thing.shape if isinstance(thing, Tensor) else thing.batch if isinstance(thing, Box) else None
         if shape is None or has_star(shape):
             silent = True
             continue

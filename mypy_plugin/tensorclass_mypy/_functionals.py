@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from ._walk import Walk
 
 POINTWISE = {
-    "relu", "gelu", "silu", "elu", "leaky_relu", "sigmoid", "tanh", "softplus", "mish", "hardtanh", "dropout", "logsigmoid",
-    "relu6", "selu", "hardswish", "hardsigmoid", "alpha_dropout", "celu", "tanhshrink", "softsign", "relu_", "softmin",
+    "relu", "gelu", "silu", "elu", "leaky_relu", "sigmoid", "tanh", "softplus", "mish", "hardtanh", "dropout",
+    "logsigmoid", "relu6", "selu", "hardswish", "hardsigmoid", "alpha_dropout", "celu", "tanhshrink", "softsign",
+    "relu_", "softmin",
 }  # fmt: skip
 LOSSES = {
     "mse_loss",
@@ -99,7 +100,7 @@ def loss(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, given: di
 
 
 def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, given: dict[str, Value]) -> Value:
-    """Logits of classes in dim 1, and a target without that dim (class numbers) or of the same shape (probabilities)."""
+    """Classes in dim 1 of the input; the target lacks that dim (class numbers) or has the same shape (probabilities)."""
     a = known(first)
     b = known(target) if isinstance(target, Tensor) else None
     if a is None or b is None or not a:

@@ -22,8 +22,8 @@ Handler = Callable[[Any, CallExpr, Any], Value]
 
 # Functions that look at their arguments and keep their hands off them.
 HARMLESS = {
-    "print", "isinstance", "issubclass", "repr", "str", "id", "type", "hash", "float", "bool", "min", "max", "abs", "round",
-    "hasattr", "callable", "format", "len", "int", "sum", "any", "all", "vars", "iter",
+    "print", "isinstance", "issubclass", "repr", "str", "id", "type", "hash", "float", "bool", "min", "max", "abs",
+    "round", "hasattr", "callable", "format", "len", "int", "sum", "any", "all", "vars", "iter",
 }  # fmt: skip
 
 

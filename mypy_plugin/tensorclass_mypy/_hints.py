@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import Expression, FuncDef, Import, ImportFrom, MypyFile, NameExpr
-from mypy.types import CallableType, RawExpressionType, TupleType, UnboundType, UnionType
+from mypy.types import CallableType, ProperType, RawExpressionType, TupleType, UnboundType, UnionType, get_proper_type
 
 from tensorclass._rules import algebra
 from tensorclass._rules import annotations as strings
@@ -86,12 +86,13 @@ def of_type(tree: MypyFile, typ: Any) -> Hint | None:
     return _read(typ, names, False)
 
 
-def _read(typ: Any, names: dict[str, str], optional: bool) -> Hint | None:
+def _read(typ: ProperType | None, names: dict[str, str], optional: bool) -> Hint | None:
+    # Annotations as they are written: nothing in them is an alias yet.
     if isinstance(typ, UnionType):
         rest: list[Any] = [item for item in typ.items if not _is_none(item)]
         return _read(rest[0], names, True) if len(rest) == 1 and len(typ.items) == 2 else None
     if isinstance(typ, UnboundType) and typ.name.split(".")[-1] == "Optional" and len(typ.args) == 1:
-        return _read(typ.args[0], names, True)
+        return _read(get_proper_type(typ.args[0]), names, True)
     if not isinstance(typ, UnboundType) or typ.name not in names or len(typ.args) != 2:
         return None
     kind, text = names[typ.name], _text(typ.args[1])
@@ -118,7 +119,7 @@ def _text(typ: Any) -> str | None:
 
 def signature(tree: MypyFile, node: FuncDef) -> Signature | None:
     """What the annotations of a function declare; None: nothing."""
-    typ: Any = node.unanalyzed_type
+    typ = node.unanalyzed_type
     if not isinstance(typ, CallableType) or not names_of(tree):
         return None
     parameters: dict[str, Hint] = {}
@@ -129,7 +130,7 @@ def signature(tree: MypyFile, node: FuncDef) -> Signature | None:
         if hint is not None:
             parameters[argument.variable.name] = hint
     result: Hint | tuple[Hint | None, ...] | None = of_type(tree, typ.ret_type)
-    inner: Any = typ.ret_type
+    inner: ProperType = get_proper_type(typ.ret_type)
     if isinstance(inner, UnboundType) and inner.name.split(".")[-1] in ("tuple", "Tuple") and inner.args:
         parts = tuple(of_type(tree, item) for item in inner.args)
         result = parts if any(parts) else None
@@ -351,7 +352,7 @@ def check_return(walk: Walk, expr: Expression, value: Value, hints: Signature) -
 
 
 def check_call(walk: Walk, expr: Any, node: FuncDef, hints: Signature, args: Args, bound_method: bool) -> Value:
-    """A call against the annotations of the parameters: the names in them bind to sizes, which the result is made of."""
+    """A call against the annotations of the parameters: the names bind to sizes, which the result is made of."""
     names = [name or "" for name in node.arg_names]  # A function out of mypy's cache has no more than that.
     if bound_method:
         names = names[1:]
@@ -372,9 +373,7 @@ def check_call(walk: Walk, expr: Any, node: FuncDef, hints: Signature, args: Arg
 
 
 def result(walk: Walk, hints: Signature, bound: dict[str, Any], node: FuncDef) -> Value:
-    from mypy.types import get_proper_type
-
-    typ = get_proper_type(node.type)
+    typ = node.type
     declared_type = get_proper_type(typ.ret_type) if isinstance(typ, CallableType) else None
     if isinstance(hints.result, tuple):
         types: list[Any] = list(declared_type.items) if isinstance(declared_type, TupleType) else []

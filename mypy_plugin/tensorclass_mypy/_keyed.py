@@ -33,6 +33,7 @@ from ._values import (
     Ref,
     Tensor,
     Value,
+    show_shape,
 )
 
 if TYPE_CHECKING:
@@ -67,32 +68,28 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
 
         return probabilistic(walk, expr, info, args)
     if info.name == "EnsembleModule":
-        settings = args.take("module num_copies parameter_init_function expand_input")
-        inner = walk.here.get(settings.get("module", UNKNOWN))
-        keys = (
-            {name: inner.settings.get(name, UNKNOWN) for name in ("in_keys", "out_keys")}
-            if isinstance(inner, Net)
-            else {}
-        )
-        return walk.here.new(Net(info.name, info, args.whole, {**settings, **keys}))
+        made = args.take("module num_copies parameter_init_function expand_input")
+        inner = walk.here.get(made.get("module", UNKNOWN))
+        known = inner.settings if isinstance(inner, Net) else {}
+        made.update({name: known.get(name, UNKNOWN) for name in ("in_keys", "out_keys")})
+        return walk.here.new(Net(info.name, info, args.whole, made))
     if info.name != "TensorDictModule" or not args.whole:
         from ._calls import leak
 
         leak(walk, args.values())
         return walk.here.new(Net(info.name, info, False, touched=True))
     given = args.take(MODULE_NAMES)
-    module = given.get("module", UNKNOWN)
     settings: dict[str, Any] = dict(given)
     into = walk.here.get(given.get("in_keys", UNKNOWN))
     if isinstance(into, Mapped) and into.items is not None:
         keyed = {name: key for name, key in into.items.items() if is_key(key)} if len(into.items) else {}
         settings["in_map"] = into.items if len(keyed) == len(into.items) else UNKNOWN
         settings["in_keys"] = tuple(keyed.values()) if len(keyed) == len(into.items) else UNKNOWN
-        if given.get("out_to_in_map", False) is not False:
+        if given.get("out_to_in_map", True) is not True:
             settings["in_map"], settings["in_keys"] = UNKNOWN, UNKNOWN
     else:
-        keys = key_list(walk, given.get("in_keys", UNKNOWN))
-        settings["in_keys"] = UNKNOWN if keys is None else keys
+        row = key_list(walk, given.get("in_keys", UNKNOWN))
+        settings["in_keys"] = UNKNOWN if row is None else row
     out = key_list(walk, given.get("out_keys", UNKNOWN))
     settings["out_keys"] = UNKNOWN if out is None else out
     _wraps.check(walk, expr, settings, args)
@@ -144,11 +141,13 @@ def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
             if key in written or key in optional:
                 continue
             if key in dropped:
-                text = f"module {number} reads {errors.name_of(key)}, which an earlier module no longer writes: it was not selected"
+                text = f"module {number} reads {errors.name_of(key)}, which an earlier module no longer writes: "
+                text += "it was not selected"
                 walk.say(_node(expr, number), _codes.MODULE, text)
                 continue
             if only and not any(_inside(key, other) for other in written):
-                text = f"module {number} reads {errors.name_of(key)}, and the typed module before it gives {errors.some_names(written)} only"
+                text = f"module {number} reads {errors.name_of(key)}, and the typed module before it gives "
+                text += f"{errors.some_names(written)} only"
                 walk.say(_node(expr, number), _codes.MODULE, text)
                 continue
             near = nearest(key, written)
@@ -158,7 +157,8 @@ def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
                 and near not in reads
                 and not _written_later(walk, values, number, key)
             ):
-                text = f"module {number} reads {errors.name_of(key)}, which no module before it writes; did you mean {near!r}?"
+                text = f"module {number} reads {errors.name_of(key)}, which no module before it writes; "
+                text += f"did you mean {near!r}?"
                 walk.say(_node(expr, number), _codes.MODULE, text)
         if module.kind == "TensorClassModuleWrapper":
             written, only = [], True
@@ -342,7 +342,8 @@ def dispatch(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
     optional = {"_".join(flat_key(key) or ()) for key in _wraps.optional_keys(walk, net)}
     count = len(args.positional)
     if count > len(reads):
-        text = f"the module takes {errors.count(len(reads), 'tensor')} (in_keys {errors.some_names(reads)}); {count} are given"
+        takes = errors.count(len(reads), "tensor")
+        text = f"the module takes {takes} (in_keys {errors.some_names(reads)}); {count} are given"
         walk.say(expr, _codes.MODULE, text)
         return UNKNOWN
     for name in args.named:
@@ -618,7 +619,8 @@ def run_ensemble(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
         if expand:
             batch = (copies, *box.batch)
         elif not box.batch or (isinstance(copies, int) and isinstance(box.batch[0], int) and box.batch[0] != copies):
-            text = f"EnsembleModule: without expand_input the first batch dim is the {copies} copies; the batch size is {list(box.batch)}"
+            text = f"EnsembleModule: without expand_input the first batch dim is the {copies} copies; "
+            text += f"the batch size is {show_shape(box.batch)}"
             walk.say(expr, _codes.BATCH, text)
             return walk.here.new(Box(None))
         else:

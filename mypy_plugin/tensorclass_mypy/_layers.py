@@ -46,12 +46,14 @@ PARAMETERS = {
     "Bilinear": "in1_features in2_features out_features",
 }
 POINTWISE = {
-    "ReLU", "Tanh", "Sigmoid", "GELU", "SiLU", "ELU", "LeakyReLU", "Identity", "Dropout", "Softplus", "Softmax", "LogSoftmax",
-    "Mish", "Hardtanh", "ReLU6", "SELU", "Dropout1d", "Dropout2d", "AlphaDropout", "LogSigmoid", "Softsign", "Hardswish", "CELU",
-    "PReLU", "Hardsigmoid", "Tanhshrink",
+    "ReLU", "Tanh", "Sigmoid", "GELU", "SiLU", "ELU", "LeakyReLU", "Identity", "Dropout", "Softplus", "Softmax",
+    "LogSoftmax", "Mish", "Hardtanh", "ReLU6", "SELU", "Dropout1d", "Dropout2d", "AlphaDropout", "LogSigmoid",
+    "Softsign", "Hardswish", "CELU", "PReLU", "Hardsigmoid", "Tanhshrink",
 }  # fmt: skip
-LOSSES = {"MSELoss": "mse_loss", "L1Loss": "l1_loss", "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "huber_loss",
-          "BCELoss": "binary_cross_entropy", "BCEWithLogitsLoss": "binary_cross_entropy_with_logits"}  # fmt: skip
+LOSSES = {
+    "MSELoss": "mse_loss", "L1Loss": "l1_loss", "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "huber_loss",
+    "BCELoss": "binary_cross_entropy", "BCEWithLogitsLoss": "binary_cross_entropy_with_logits",
+}  # fmt: skip
 RESULTS = {"GRU": 2, "LSTM": 2, "RNN": 2, "MultiheadAttention": 2}  # Layers that return a tuple.
 
 

@@ -21,14 +21,18 @@ if TYPE_CHECKING:
     from ._walk import Walk
 
 # A new container with the same entries and batch size.
-COPIES = {"clone", "copy", "to", "cpu", "cuda", "detach", "contiguous", "float", "double", "half", "bfloat16", "int", "long",
-          "bool", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_", "densify"}  # fmt: skip
+COPIES = {
+    "clone", "copy", "to", "cpu", "cuda", "detach", "contiguous", "float", "double", "half", "bfloat16", "int",
+    "long", "bool", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_", "densify",
+}  # fmt: skip
 # The container itself, its entries the same.
 ITSELF = {"detach_", "zero_grad", "share_memory_", "requires_grad_", "zero_", "fill_", "refine_names", "pin_memory_"}
 # Questions.
-ASKS = {"items", "values", "is_empty", "is_contiguous", "is_memmap", "bytes", "device", "depth", "entry_class", "get_non_tensor",
-        "to_dict", "non_tensor_items", "sorted_keys", "is_shared", "numpy", "tolist", "saved_path", "data_ptr", "is_cuda",
-        "print_schema", "hash"}  # fmt: skip
+ASKS = {
+    "items", "values", "is_empty", "is_contiguous", "is_memmap", "bytes", "device", "depth", "entry_class",
+    "get_non_tensor", "to_dict", "non_tensor_items", "sorted_keys", "is_shared", "numpy", "tolist", "saved_path",
+    "data_ptr", "is_cuda", "print_schema", "hash",
+}  # fmt: skip
 
 
 def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Args) -> Value:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, Decorator, FuncDef, MemberExpr, OverloadedFuncDef, TypeInfo, Var
-from mypy.types import CallableType, get_proper_type
+from mypy.types import CallableType
 
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
@@ -269,7 +269,7 @@ def callable_type(walk: Walk, value: Value) -> CallableType | None:
     """The signature of something that a module wraps, without self."""
     thing = walk.here.get(value)
     if isinstance(thing, Function):
-        typ = get_proper_type(thing.node.type)
+        typ = thing.node.type
         return (
             _unbound(typ)
             if thing.bound and isinstance(typ, CallableType)
@@ -286,7 +286,7 @@ def callable_type(walk: Walk, value: Value) -> CallableType | None:
         if isinstance(node, Decorator):
             return None
         if isinstance(node, (FuncDef, OverloadedFuncDef)):
-            typ = get_proper_type(node.type)
+            typ = node.type
             if isinstance(typ, CallableType):
                 return _unbound(typ)
     if isinstance(thing, Typed) and isinstance(thing.type, CallableType):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, FuncDef, TypeInfo
-from mypy.types import CallableType, get_proper_type
+from mypy.types import CallableType
 
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
@@ -80,7 +80,7 @@ def _plain(info: TypeInfo) -> bool:
 def init_names(info: TypeInfo) -> tuple[list[str], list[str], bool] | None:
     """The parameters of a distribution: all, the required ones, and whether any name will do."""
     init = info.get_method("__init__")
-    typ = get_proper_type(init.type) if isinstance(init, FuncDef) and init.type is not None else None
+    typ = init.type if isinstance(init, FuncDef) else None
     if isinstance(init, FuncDef) and typ is None:
         names = [name or "" for name in init.arg_names[1:]]
         kinds = list(init.arg_kinds[1:])
@@ -168,8 +168,8 @@ def _log_probs(walk: Walk, expr: CallExpr, given: dict[str, Value], args: Args, 
                 walk.say(where, _codes.MODULE, text)
                 return UNKNOWN
         if isinstance(samples, tuple) and len(keys) != len(samples):
-            text = f"log_prob_keys: {errors.count(len(keys), 'key')} for {errors.count(len(samples), 'sample')}; give one for each"
-            walk.say(where, _codes.MODULE, text)
+            both = f"{errors.count(len(keys), 'key')} for {errors.count(len(samples), 'sample')}"
+            walk.say(where, _codes.MODULE, f"log_prob_keys: {both}; give one for each")
             return UNKNOWN
     if returns is False:
         return ()

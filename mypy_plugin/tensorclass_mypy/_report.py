@@ -109,7 +109,8 @@ def defect(api: Any, problem: BaseException) -> None:
     frames = traceback.extract_tb(problem.__traceback__)
     last = frames[-1] if frames else None
     place = f"{last.filename.rsplit('/', 1)[-1]}:{last.lineno}" if last is not None else "?"
-    text = f"tensorclass_mypy {VERSION} has a defect: {type(problem).__name__}: {problem} ({place}); checking goes on without it"
+    text = f"tensorclass_mypy {VERSION} has a defect: {type(problem).__name__}: {problem} ({place}); "
+    text += "checking goes on without it"
     import os
 
     if os.environ.get("TENSORCLASS_MYPY_DEBUG"):

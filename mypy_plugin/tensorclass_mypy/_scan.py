@@ -27,8 +27,9 @@ from ._tree import below
 
 # What a test can ask of a tensor, a container or a module that a fact of ours also says.
 ASKING = {
-    "shape", "ndim", "size", "dim", "numel", "batch_size", "batch_dims", "keys", "in_keys", "out_keys", "is_empty", "len",
-    "is_locked", "dtype", "nelement", "items", "names", "hasattr", "getattr", "device", "is_floating_point", "issubset",
+    "shape", "ndim", "size", "dim", "numel", "batch_size", "batch_dims", "keys", "in_keys", "out_keys", "is_empty",
+    "len", "is_locked", "dtype", "nelement", "items", "names", "hasattr", "getattr", "device", "is_floating_point",
+    "issubset",
 }  # fmt: skip
 RAISING = {"raises", "assertRaises", "assertRaisesRegex", "suppress", "warns", "deprecated_call", "assertWarns"}
 
@@ -83,6 +84,7 @@ def bound_in(block: Block) -> set[Var]:
 
 def _bound_in(block: Block) -> set[Var]:
     found: set[Var] = set()
+    node: Any
     for node in below(block):
         kind = type(node).__name__
         targets: list[Any] = []

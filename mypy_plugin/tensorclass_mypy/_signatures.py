@@ -1,8 +1,6 @@
-"""torch.stack(containers) and all other functions of torch on containers: their arguments and results have the class."""
+"""torch.stack(containers) and other functions of torch on containers: arguments and results have the class."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from mypy.nodes import (
     ARG_NAMED_OPT,
@@ -22,6 +20,7 @@ from mypy.types import (
     CallableType,
     FunctionLike,
     Instance,
+    ProperType,
     TupleType,
     Type,
     TypeOfAny,
@@ -98,7 +97,7 @@ def _join(ctx: FunctionSigContext, signature: CallableType, node: Expression, it
     )
 
 
-def _simple(node: Expression) -> Any:
+def _simple(node: Expression) -> ProperType | None:
     """The type of a name, without asking mypy to check anything."""
     if isinstance(node, NameExpr) and isinstance(node.node, Var) and node.node.type is not None:
         proper = get_proper_type(node.node.type)
@@ -108,7 +107,7 @@ def _simple(node: Expression) -> Any:
     return None
 
 
-def _checked(ctx: FunctionSigContext, node: Expression) -> Any:
+def _checked(ctx: FunctionSigContext, node: Expression) -> ProperType | None:
     return get_proper_type(ctx.api.get_expression_type(node))
 
 

@@ -12,6 +12,7 @@ from mypy.errorcodes import VALID_TYPE
 from mypy.nodes import GDEF, ClassDef, Decorator, FuncDef, MypyFile, SymbolTableNode, Var
 from mypy.plugin import AnalyzeTypeContext
 from mypy.types import AnyType, LiteralType, Type, TypeOfAny, get_proper_type
+
 from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError
 
@@ -44,9 +45,7 @@ def on_annotated(ctx: AnalyzeTypeContext) -> Type:
         except Exception as problem:
             _report.defect(api.api, problem)
     if len(typ.args) < 2:
-        api.fail(
-            "Annotated[...] must have exactly one type argument and at least one annotation", typ, code=VALID_TYPE
-        )
+        api.fail("Annotated[...] must have exactly one type argument and at least one annotation", typ, code=VALID_TYPE)
         return AnyType(TypeOfAny.from_error)
     found: Type = api.anal_type(typ.args[0], allow_typed_dict_special_forms=api.allow_typed_dict_special_forms)
     return found

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ._walk import Walk
 
 ROWS = {
-    "permute", "transpose", "movedim", "moveaxis", "swapaxes", "swapdims", "unsqueeze", "squeeze", "flatten", "unflatten",
-    "reshape", "view", "expand", "broadcast_to", "narrow", "flip", "roll", "unbind", "split", "chunk",
+    "permute", "transpose", "movedim", "moveaxis", "swapaxes", "swapdims", "unsqueeze", "squeeze", "flatten",
+    "unflatten", "reshape", "view", "expand", "broadcast_to", "narrow", "flip", "roll", "unbind", "split", "chunk",
     "split_with_sizes",
 }  # fmt: skip
 
@@ -189,8 +189,8 @@ def _starred(tensor: Tensor, name: str, given: dict[str, Any]) -> Value:
         dims = [given.get("dim0"), given.get("dim1")]
         if all(is_int(one) and one < 0 and len(shape) + one > place for one in dims):
             row = list(shape)
-            one, other = dims
-            row[one], row[other] = row[other], row[one]
+            first, second = int(dims[0] or 0), int(dims[1] or 0)
+            row[first], row[second] = row[second], row[first]
             return Tensor(tuple(row), tensor.dtype)
     if name in ("flip", "roll"):
         return tensor

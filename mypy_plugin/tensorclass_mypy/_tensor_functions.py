@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ._walk import Walk
 
 FACTORIES = {"zeros": "float", "ones": "float", "empty": "float", "rand": "float", "randn": "float"}
+
+
 def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     """torch.name(...)"""
     from ._joins import torch_function as of_containers

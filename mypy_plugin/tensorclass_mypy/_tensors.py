@@ -192,7 +192,7 @@ def _wider(x: Any, y: Any) -> Any:
 
 def _star_broadcast(a: Any, b: Any) -> Shape:
     if same_shape(a, b):
-        return a
+        return tuple(a)
     for one, other in ((a, b), (b, a)):
         if len(one) == 0 or (all(is_int(size) and size == 1 for size in one)):
             return other if len(one) < len(other) or not has_star(one) else None
@@ -233,38 +233,39 @@ def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
 def _no_matmul(walk: Walk, node: Node, x: Any, y: Any) -> None:
     inner = y[-2] if len(y) > 1 else y[0]
     walk.say(
-        node, _codes.SHAPE, f"matmul: shapes {show_shape(x)} and {show_shape(y)} do not fit: the last dim of the first is "
-        f"{show_shape((x[-1],))[1:-1]}, the rows of the second are {show_shape((inner,))[1:-1]}"
+        node, _codes.SHAPE, f"matmul: shapes {show_shape(x)} and {show_shape(y)} do not fit: the last dim of the first "
+        f"is {show_shape((x[-1],))[1:-1]}, the rows of the second are {show_shape((inner,))[1:-1]}"
     )  # fmt: skip
 
 
 # -- Methods --------------------------------------------------------------------------------------------------------
 
 CASTS = {
-    "float": "float", "double": "float", "half": "float", "bfloat16": "float", "int": "int", "long": "int", "short": "int",
-    "bool": "bool", "byte": "int", "char": "int", "cfloat": "complex",
+    "float": "float", "double": "float", "half": "float", "bfloat16": "float", "int": "int", "long": "int", "short":
+    "int", "bool": "bool", "byte": "int", "char": "int", "cfloat": "complex",
 }  # fmt: skip
 SAME = {
-    "clone", "contiguous", "detach", "cpu", "cuda", "abs", "neg", "square", "relu", "clamp", "clip", "clamp_min", "clamp_max",
-    "floor", "ceil", "round", "trunc", "sign", "requires_grad_", "pin_memory", "flip", "roll", "cumsum", "cumprod", "tril",
-    "triu", "zero_", "fill_", "normal_", "uniform_", "copy_", "masked_fill", "masked_fill_", "nan_to_num", "detach_", "softmax",
-    "log_softmax", "to_dense", "retain_grad", "exponential_", "random_", "bernoulli", "sort_", "conj", "positive", "fliplr",
-    "flipud", "scatter", "scatter_", "scatter_add", "scatter_add_", "index_fill", "index_copy", "logcumsumexp", "abs_", "neg_",
+    "clone", "contiguous", "detach", "cpu", "cuda", "abs", "neg", "square", "relu", "clamp", "clip", "clamp_min",
+    "clamp_max", "floor", "ceil", "round", "trunc", "sign", "requires_grad_", "pin_memory", "flip", "roll",
+    "cumsum", "cumprod", "tril", "triu", "zero_", "fill_", "normal_", "uniform_", "copy_", "masked_fill",
+    "masked_fill_", "nan_to_num", "detach_", "softmax", "log_softmax", "to_dense", "retain_grad", "exponential_",
+    "random_", "bernoulli", "sort_", "conj", "positive", "fliplr", "flipud", "scatter", "scatter_", "scatter_add",
+    "scatter_add_", "index_fill", "index_copy", "logcumsumexp", "abs_", "neg_",
 }  # fmt: skip
 FLOATS = {
-    "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "sigmoid", "tanh", "sin", "cos", "tan", "asin", "acos",
-    "atan", "sinh", "cosh", "erf", "erfc", "reciprocal", "lgamma", "digamma", "logit",
+    "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "sigmoid", "tanh", "sin", "cos", "tan",
+    "asin", "acos", "atan", "sinh", "cosh", "erf", "erfc", "reciprocal", "lgamma", "digamma", "logit",
 }  # fmt: skip
 BOOLS = {"isnan", "isinf", "isfinite", "logical_not", "isposinf", "isneginf", "signbit"}
 PAIRS = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "true_divide": "/", "pow": "**", "remainder": "%", "floor_divide": "//",
-    "maximum": "max", "minimum": "min", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "atan2": "atan2",
-    "fmod": "%", "logical_and": "==", "logical_or": "==", "logical_xor": "==", "bitwise_and": "&", "bitwise_or": "|",
-    "subtract": "-", "multiply": "*", "divide": "/", "hypot": "hypot",
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "true_divide": "/", "pow": "**", "remainder": "%",
+    "floor_divide": "//", "maximum": "max", "minimum": "min", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt":
+    ">", "ge": ">=", "atan2": "atan2", "fmod": "%", "logical_and": "==", "logical_or": "==", "logical_xor": "==",
+    "bitwise_and": "&", "bitwise_or": "|", "subtract": "-", "multiply": "*", "divide": "/", "hypot": "hypot",
 }  # fmt: skip
 FOLDS = {
-    "sum", "mean", "prod", "std", "var", "amax", "amin", "any", "all", "logsumexp", "nansum", "nanmean", "norm", "argmax",
-    "argmin", "median", "mode",
+    "sum", "mean", "prod", "std", "var", "amax", "amin", "any", "all", "logsumexp", "nansum", "nanmean", "norm",
+    "argmax", "argmin", "median", "mode",
 }  # fmt: skip
 PAIR_FOLDS = {"max", "min", "median", "mode", "kthvalue", "cummax", "cummin", "sort", "topk"}
 NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
@@ -410,7 +411,7 @@ def repeated(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> V
         return Tensor(None, tensor.dtype)
     if len(times) < len(shape):
         if name == "repeat":
-            text = f"repeat: {len(times)} numbers for a tensor of shape {show_shape(shape)}; give one for each dim at least"
+            text = f"repeat: {len(times)} numbers for a tensor of shape {show_shape(shape)}; give one a dim at least"
             walk.say(expr, _codes.SHAPE, text)
             return Tensor(None, tensor.dtype)
         times = (1,) * (len(shape) - len(times)) + times

@@ -1,4 +1,4 @@
-"""The nodes below a node, for questions about the text of a program. (mypy's own visitors cannot be subclassed here.)"""
+"""The nodes below a node, for questions about a program's text. (mypy's own visitors cannot be subclassed here.)"""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def ends(instance: Instance) -> tuple[ProperType, ProperType] | None:
 
 def on_as_td_module(ctx: MethodContext) -> None:
     """module.as_td_module(): both ends must be classes with fields."""
-    instance = get_proper_type(ctx.type)
+    instance = ctx.type
     found = ends(instance) if isinstance(instance, Instance) else None
     if found is None or not isinstance(instance, Instance):
         return

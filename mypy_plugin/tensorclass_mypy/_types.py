@@ -136,7 +136,7 @@ def item_of_type(walk: Walk, typ: ProperType | None) -> Value:
 
 def returned(walk: Walk, typ: Any) -> Value:
     """The value of a call of something of this type."""
-    proper = get_proper_type(typ)
+    proper: ProperType | None = get_proper_type(typ)
     if isinstance(proper, CallableType):
         return from_type(walk, proper.ret_type)
     return UNKNOWN

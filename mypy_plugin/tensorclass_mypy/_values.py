@@ -217,7 +217,12 @@ def differ(one: Value, other: Value, strict: bool = False) -> bool | None:
     answer = same(one, other)
     if answer is not None:
         return not answer
-    if _is_plain(one) and _is_plain(other) and _names(one) | _names(other) and not any(name.startswith(INT_PARAMETER) for name in _names(one) | _names(other)):
+    if (
+        _is_plain(one)
+        and _is_plain(other)
+        and _names(one) | _names(other)
+        and not any(name.startswith(INT_PARAMETER) for name in _names(one) | _names(other))
+    ):
         both = isinstance(one, algebra.Dim) and isinstance(other, algebra.Dim)
         return True if both or strict else None
     return None

@@ -158,7 +158,7 @@ class Walk:
         return evaluate(self, expr)
 
     def truth(self, expr: Expression) -> bool | None:
-        from ._evaluate import truth
+        from ._truth import truth
 
         return truth(self, expr)
 

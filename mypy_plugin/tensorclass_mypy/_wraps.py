@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import ARG_NAMED, ARG_POS, CallExpr, Expression, NameExpr, TupleExpr
-from mypy.types import AnyType, CallableType, Instance, NoneType, TupleType, UnionType, get_proper_type
+from mypy.types import AnyType, CallableType, Instance, NoneType, TupleType, Type, UnionType, get_proper_type
 
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
@@ -168,7 +168,7 @@ def _strict(thing: Any, module: Value) -> bool:
     )
 
 
-def takes_none(typ: Any) -> bool:
+def takes_none(typ: Type) -> bool:
     proper = get_proper_type(typ)
     if isinstance(proper, (AnyType, NoneType)):
         return True
