@@ -81,6 +81,28 @@ class StoredMethods(Node):
         """Copy what is saved in a folder into the tensors of this container."""
         return _io("_memmap").load_memmap_(self, prefix, allow_pickle=allow_pickle)  # type: ignore[no-any-return]
 
+    def consolidate(
+        self,
+        *,
+        device: torch.device | str | int | None = None,
+        share_memory: bool = False,
+        pin_memory: bool = False,
+    ) -> Self:
+        """A copy whose tensors lie side by side in one buffer: moved and pickled as one.
+
+        >>> import pickle
+        >>> td = TensorDict({str(n): torch.zeros(1000) for n in range(100)}).consolidate()
+        >>> buffers = []
+        >>> text = pickle.dumps(td, protocol=5, buffer_callback=buffers.append)
+        >>> len(buffers), len(pickle.loads(text, buffers=buffers).keys())
+        (1, 100)
+
+        What is written later is kept like any other entry, outside of the buffer. device: one copy takes it there.
+        """
+        return _io("_pack").consolidate(  # type: ignore[no-any-return]
+            self, device=device, share_memory=share_memory, pin_memory=pin_memory
+        )
+
     def is_memmap(self) -> bool:
         """Whether the tensors are maps of files, one at least and all of them."""
         held = [leaf for leaf in walk.gather(self, []) if leaf.numel()]
