@@ -26,16 +26,23 @@ class Particles(TensorClass):
     label: Tensor
 
 
+class Tagged(Particles):
+    """The same with a plain value beside the tensors."""
+
+    name: str = "none"
+
+
 @dataclass(frozen=True)
 class Library:
     """What the rows call; both libraries answer to the same names, so that `Any` stands for either."""
 
     particles: Any
+    tagged: Any
     tensordict: Any
 
 
 def ours() -> Library:
-    return Library(Particles, TensorDict)
+    return Library(Particles, Tagged, TensorDict)
 
 
 def peer() -> Library | None:
@@ -44,7 +51,7 @@ def peer() -> Library | None:
         module = importlib.import_module("benchmarks.peer")
     except ImportError:
         return None
-    return Library(module.Particles, module.TensorDict)
+    return Library(module.Particles, module.Tagged, module.TensorDict)
 
 
 def leaves(batch: Sequence[int]) -> Leaves:

@@ -17,3 +17,7 @@ class Particles(TensorClass):
     mass: Tensor
     charge: Tensor
     label: Tensor
+
+
+class Tagged(Particles):
+    name: str = "none"

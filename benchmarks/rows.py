@@ -63,7 +63,8 @@ BOTH = [
 ]
 
 
-KINDS = {"TensorClass": TYPED + BOTH, "TensorDict keys": KEYED, "TensorDict": BOTH}
+# "Tagged" is a TensorClass with a plain value beside the tensors; by hand, the value is not carried along.
+KINDS = {"TensorClass": TYPED + BOTH, "Tagged": TYPED + BOTH, "TensorDict keys": KEYED, "TensorDict": BOTH}
 
 
 def cases(ours: Library, peer: Library | None) -> Iterator[Case]:
@@ -108,10 +109,12 @@ def _containers(kind: str, library: Library, shared: dict[str, Any]) -> dict[str
     def make(d: by_hand.Leaves) -> Any:
         if kind == "TensorClass":
             return library.particles(**d, batch_size=BATCH)
+        if kind == "Tagged":
+            return library.tagged(**d, name="x", batch_size=BATCH)
         return library.tensordict(d, batch_size=BATCH)
 
     return {
-        "Particles": library.particles,
+        "Particles": library.tagged if kind == "Tagged" else library.particles,
         "x": make(shared["d"]),
         "xs": [make(d) for d in shared["ds"]],
         "nested": library.tensordict(shared["dd"], batch_size=BATCH),
