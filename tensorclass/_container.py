@@ -162,12 +162,9 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
     def auto_batch_size_(self, batch_dims: int | None = None) -> Self:
         """Set the batch size to the leading dims that all entries share, at most batch_dims of them."""
-        object.__setattr__(self, "_names", None)
-        self._set_batch(Size(()))
-        self._set_batch(common_batch(self, batch_dims))
-        for value in self._fields.values():
-            if is_tree(value):
-                type(value).auto_batch_size_(value, batch_dims)  # type: ignore[attr-defined]
+        for node, batch in list(common_batches(self, self._batch, batch_dims, batch_dims)):
+            object.__setattr__(node, "_names", None)
+            object.__setattr__(node, "_batch", batch)
         return self
 
     # ---- index --------------------------------------------------------------------------------------------------
@@ -357,6 +354,25 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
                 type(out).update(out, given)
         return out
 
+    def densify(self, pad: float = 0, mask: str | None = None) -> Self:
+        """The same entries with every lazy stack made dense; entries of different sizes are filled up with `pad`.
+
+        >>> from tensorclass import lazy_stack
+        >>> lazy_stack([TensorDict(a=torch.ones(2)), TensorDict(a=torch.ones(3))]).densify()["a"]
+        tensor([[1., 1., 0.],
+                [1., 1., 1.]])
+
+        mask: the key to put a bool tensor under that is true where there was something.
+        """
+        fields = {
+            key: type(value).densify(value, pad) if is_tree(value) else value  # type: ignore[attr-defined]
+            for key, value in self._fields.items()
+        }
+        out = self._like(fields)
+        if mask is not None:
+            type(out).set(out, mask, torch.ones(self._batch, dtype=torch.bool))
+        return out
+
     def clear_device_(self) -> Self:
         """Let every entry keep a device of its own."""
         object.__setattr__(self, "_device", None)
@@ -411,19 +427,19 @@ def checked_names(names: Sequence[str | None] | None, rank: int) -> Names | None
             f"names: {errors.count(len(ready), 'name')} for {errors.count(rank, 'batch dim')}; give one a dim, or None"
         )
     given = [name for name in ready if name is not None]
+    for name in given:
+        if not isinstance(name, str):
+            raise errors.KindError(f"names: {kind(name)} names no dim; a string or None would do")
     if len(set(given)) != len(given):
         raise errors.OptionError(f"names: {ready} has a name twice")
     return None if not given else ready
 
 
-def common_batch(node: Node, most: int | None) -> Size:
-    """The leading dims that all entries of a tree share."""
-    shapes = [tuple(leaf.shape) for leaf in walk.gather(node, [])]
-    shapes += [
-        tuple(value._batch) for _, value in walk.paths(node, True, False) if isinstance(value, Node) and value._is_data
-    ]
+def common_batch(node: Node, around: Size, most: int | None) -> Size:
+    """The leading dims that all entries of a tree share; those around it if it has no entries."""
+    shapes = [tuple(shape) for shape in shapes_of(node)]
     if not shapes:
-        return node._batch if most is None else node._batch[:most]
+        return around if most is None else around[:most]
     shared: list[int] = []
     for sizes in zip(*shapes):
         if len(set(sizes)) != 1 or (most is not None and len(shared) == most):
@@ -434,6 +450,26 @@ def common_batch(node: Node, most: int | None) -> Size:
             f"auto_batch_size_: the entries share {errors.count(len(shared), 'leading dim')} {shared}, not {most}"
         )
     return Size(shared)
+
+
+def shapes_of(node: Node) -> Iterator[Size]:
+    """The shape of every entry of a tree; rows of data and lazy stacks have that of their batch."""
+    for value in node._fields.values():
+        if isinstance(value, Tensor):
+            yield value.shape
+        elif isinstance(value, Node) and (value._is_data or value._items is not None):
+            yield value._batch
+        elif is_tree(value):
+            yield from shapes_of(value)
+
+
+def common_batches(node: Any, around: Size, most: int | None, below: int | None) -> Iterator[tuple[Any, Size]]:
+    """A container and those in it, each with the leading dims that its entries share (at most so many below)."""
+    batch = common_batch(node, around, most)
+    yield node, batch
+    for value in node._fields.values():
+        if is_tree(value) and value._items is None:  # A lazy stack has the batch size of its items.
+            yield from common_batches(value, batch, below, below)
 
 
 def extremes(op: str, node: Any, dim: int | None, keepdim: bool) -> Any:
