@@ -11,10 +11,12 @@ from typing_extensions import Self
 
 from ._rules import errors
 from ._rules.keys import unravel
+from ._tree import inplace as inplace_
 from ._tree import walk
 from ._tree.contract import as_size, full_device
+from ._tree.explain import uncommon
 from ._tree.join import right, rows_of
-from ._tree.node import Node, is_tree
+from ._tree.node import Node, is_tree, kind
 
 # The class below has methods with these names.
 N = TypeVar("N", bound=Node)
@@ -145,6 +147,7 @@ class CastMethods(Node):
         for leaf, new in zip(mine, theirs):
             if torch.broadcast_shapes(leaf.shape, new.shape) != leaf.shape:
                 raise errors.ShapeError(f"copy_: shape {list(new.shape)} does not fit in {list(leaf.shape)}")
+        inplace_.check("copy_", mine)
         for leaf, new in zip(mine, theirs):
             leaf.copy_(new, non_blocking=non_blocking)
         return self
@@ -176,6 +179,12 @@ class CastMethods(Node):
 
     def detach_(self) -> Self:
         """Every tensor detached, in place."""
+        views = [] if torch.compiler.is_compiling() else [leaf for leaf in walk.gather(self, []) if leaf._is_view()]
+        if views:
+            raise errors.StructureError(
+                f"detach_: a tensor of shape {list(views[0].shape)} is a view of another, and cannot be detached in "
+                "place; .detach() makes a new container"
+            )
         for leaf in walk.gather(self, []):
             leaf.detach_()
         return self
@@ -202,9 +211,15 @@ class CastMethods(Node):
 
     def requires_grad_(self, requires_grad: _bool = True) -> Self:
         """Have every floating tensor require a gradient, in place."""
-        for leaf in walk.gather(self, []):
-            if leaf.is_floating_point() or leaf.is_complex():
-                leaf.requires_grad_(requires_grad)
+        chosen = [leaf for leaf in walk.gather(self, []) if leaf.is_floating_point() or leaf.is_complex()]
+        computed = [leaf for leaf in chosen if not leaf.is_leaf]
+        if computed and not requires_grad:
+            raise errors.StructureError(
+                f"requires_grad_: a tensor of shape {list(computed[0].shape)} was computed from others that require a "
+                "gradient; .detach() makes a container that does not"
+            )
+        for leaf in chosen:
+            leaf.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: _bool = True) -> Self:
@@ -236,7 +251,7 @@ class CastMethods(Node):
 
         batch_size: that of the result, where the function changes it. A None from the function leaves the key out.
         """
-        return _applied(self, lambda at, *v: fn(*v), others, batch_size, inplace, default, ())
+        return _in_place_or_not(self, lambda at, *v: fn(*v), others, batch_size, inplace, default)
 
     def named_apply(
         self,
@@ -254,7 +269,7 @@ class CastMethods(Node):
         def call(at: tuple[str, ...], *values: Any) -> Any:
             return fn(unravel(at) if nested_keys else at[-1], *values)
 
-        return _applied(self, call, others, batch_size, inplace, default, ())
+        return _in_place_or_not(self, call, others, batch_size, inplace, default)
 
     def apply_(self, fn: Callable[..., Any], *others: Any, **options: Any) -> Self:
         """Like apply, and the results are copied into the tensors."""
@@ -262,7 +277,10 @@ class CastMethods(Node):
 
     def zero_(self) -> Self:
         """Fill every tensor with 0, in place."""
-        for leaf in walk.gather(self, []):
+        leaves = walk.gather(self, [])
+        for leaf in leaves:
+            inplace_.refuse_graph("zero_", leaf)
+        for leaf in leaves:
             leaf.zero_()
         return self
 
@@ -281,9 +299,7 @@ class CastMethods(Node):
 
     def clamp_(self, min: Any = None, max: Any = None) -> Self:
         """Every element held between min and max, in place."""
-        for leaf in walk.gather(self, []):
-            leaf.clamp_(min, max)
-        return self
+        return inplace_.each("clamp_", self, lambda leaf: leaf.clamp_(min, max))
 
     def lerp(self, end: Any, weight: Any) -> Self:
         """self + weight * (end - self), leaf by leaf; the weight is a number, a tensor or a container."""
@@ -372,15 +388,26 @@ def copied(node: N) -> N:
     return node._like({key: copied(value) if is_tree(value) else value for key, value in node._fields.items()})
 
 
+def _in_place_or_not(
+    node: N, call: Callable[..., Any], others: tuple[Any, ...], batch_size: Any, inplace: bool, default: Any
+) -> N:
+    writes: list[tuple[Tensor, Tensor]] | None = [] if inplace else None
+    out = _applied(node, call, others, batch_size, writes, default, ())
+    for leaf, new in writes or ():  # Once the function has been called for all of them.
+        leaf.copy_(new)
+    return out
+
+
 def _applied(
     node: N,
     call: Callable[..., Any],
     others: tuple[Any, ...],
     batch_size: Any,
-    inplace: bool,
+    writes: list[tuple[Tensor, Tensor]] | None,
     default: Any,
     at: tuple[str, ...],
 ) -> N:
+    """The tree with the results; or, where there is a list for writes, the tree itself and what to copy into it."""
     fields: dict[str, Any] = {}
     for key, value in node._fields.items():
         here = (*at, key)
@@ -390,22 +417,36 @@ def _applied(
         against = [_other(other, key, here, default) for other in others]
         if is_tree(value):
             inner = None if batch_size is None else batch_size
-            new = _applied(value, call, tuple(against), inner, inplace, default, here)
+            new = _applied(value, call, tuple(against), inner, writes, default, here)
             if new._fields or not value._fields:
                 fields[key] = new
             continue
         new = call(here, value, *against)
-        if inplace and new is not None:
-            value.copy_(new)  # type: ignore[union-attr]  # A tensor here.
-        if new is not None:
-            fields[key] = value if inplace else new
-    if inplace:
+        if new is not None and writes is not None:
+            _check_copy(here, value, new)
+            writes.append((value, new))  # type: ignore[arg-type]  # A tensor here.
+        elif new is not None:
+            fields[key] = new
+    if writes is not None:
         return node
     if batch_size is None:
         out: N = node._bare(fields, node._batch, node._names)  # type: ignore[assignment]  # See Node._bare.
         _check_applied(out, node._batch, at)
         return out
     return node._bare(fields, as_size(batch_size))  # type: ignore[return-value]
+
+
+def _check_copy(at: tuple[str, ...], leaf: Any, new: Any) -> None:
+    if new is leaf:
+        return
+    if not isinstance(new, Tensor):
+        raise errors.KindError(f"apply: {errors.name_of(at)} is a tensor; the function gave {kind(new)}")
+    if not uncommon(leaf) and torch.broadcast_shapes(leaf.shape, new.shape) != leaf.shape:
+        raise errors.ShapeError(
+            f"apply: {errors.name_of(at)} has shape {list(leaf.shape)}; a value of shape {list(new.shape)} cannot be "
+            "copied into it"
+        )
+    inplace_.check_leaf("apply", leaf)
 
 
 def _check_applied(node: Any, batch: Any, at: tuple[str, ...]) -> None:

@@ -110,8 +110,8 @@ class ConvertMethods(Container):
         joined = join([entry(self, path(key)) for key in keys], dim)
         ready = self._validate(unravel(out_key), joined)
         if not keep_entries:
-            for key in keys:
-                self.del_(key)
+            for at in dict.fromkeys(path(key) for key in keys):
+                self.del_(at)
         return self.set(out_key, ready)
 
     def cat_from_tensordict(self, dim: int = 0) -> Tensor:
@@ -129,8 +129,8 @@ class ConvertMethods(Container):
     def separates(self, *keys: NestedKey) -> TensorDict:
         """The entries under these keys, taken out of this container."""
         taken = self.select(*keys)
-        for key in keys:
-            self.del_(key)
+        for at in dict.fromkeys(path(key) for key in keys):
+            self.del_(at)
         return taken  # type: ignore[return-value]  # A TensorDict is all that has these methods.
 
     def filter_empty_(self) -> Self:

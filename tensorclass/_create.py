@@ -12,7 +12,7 @@ from typing_extensions import Self
 from ._functions import cat, stack
 from ._rules import errors
 from ._tree.contract import as_size
-from ._tree.node import Node, is_tree
+from ._tree.node import Node, is_tree, kind
 
 N = TypeVar("N", bound=Node)
 BATCH = "__batch_size"
@@ -116,9 +116,16 @@ def _check_state(node: Any, state: Mapping[str, Any], strict: bool, at: tuple[st
             f"load_state_dict: the state does not fit: {' and '.join(said)}; strict=False loads the rest"
         )
     for key, value in node._fields.items():
-        if is_tree(value) and isinstance(state.get(key), Mapping):
+        if key not in state:
+            continue
+        wanted: Any = Mapping if is_tree(value) else Tensor if isinstance(value, Tensor) else object
+        if not isinstance(state[key], wanted):
+            raise errors.StructureError(
+                f"load_state_dict: {errors.name_of((*at, key))} is {kind(value)}, the state has {kind(state[key])}"
+            )
+        if is_tree(value):
             _check_state(value, state[key], strict, (*at, key))
-        elif isinstance(value, Tensor) and isinstance(state.get(key), Tensor) and state[key].shape != value.shape:
+        elif isinstance(value, Tensor) and state[key].shape != value.shape:
             raise errors.ShapeError(
                 f"load_state_dict: {errors.name_of((*at, key))} has shape {list(value.shape)}, "
                 f"the state has {list(state[key].shape)}"

@@ -12,6 +12,7 @@ from typing_extensions import Self
 
 from ._container import Container
 from ._rules import errors
+from ._tree.assign import broadcasts
 from ._tree.contract import as_size
 from ._tree.index import Items, prepared, read_items
 from ._tree.node import Names
@@ -84,24 +85,30 @@ class NonTensorStack(Container):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         """Put a value (or the values of another stack, or a list of them) in some rows."""
-        if isinstance(value, list):
-            value = NonTensorStack(*value)
-        positions = self._fields["positions"]
-        at = prepared(index, self._batch)
-        start = len(self._values)
-        if isinstance(value, NonTensorStack):
-            new = value._fields["positions"] + start
-            if positions[at].shape != new.expand(positions[at].shape).shape:
-                raise errors.ShapeError(f"index: {list(new.shape)} values for {list(positions[at].shape)} rows")
-            self._values = [*self._values, *value._values]
-            positions[at] = new
-        else:
-            self._values = [*self._values, value]
-            positions[at] = start
+        jobs: list[Any] = []
+        self._plan_write(prepared(index, self._batch), value, jobs, ())
+        for job in jobs:
+            job()
 
     def _plan_write(self, items: Items, value: Any, jobs: Any, under: tuple[str, ...]) -> None:
         at = items[0] if len(items) == 1 else items
-        jobs.append(lambda: self.__setitem__(at, value))
+        new = NonTensorStack(*value) if isinstance(value, list) else value
+        if isinstance(new, NonTensorStack):
+            rows = self._fields["positions"][at].shape
+            if not broadcasts(new._batch, rows):
+                key = f" for {errors.name_of(under)}" if under else ""
+                raise errors.ShapeError(f"index: {list(new._batch)} values{key} for {list(rows)} rows")
+        jobs.append(lambda: self._put_rows(at, new))
+
+    def _put_rows(self, at: Any, value: Any) -> None:
+        start = len(self._values)
+        if isinstance(value, NonTensorStack):
+            new = value._fields["positions"] + start
+            self._values = [*self._values, *value._values]
+            self._fields["positions"][at] = new
+        else:
+            self._values = [*self._values, value]
+            self._fields["positions"][at] = start
 
     def _read_items(self, items: Items, index: Any) -> Any:
         return read_items(self, items, index)

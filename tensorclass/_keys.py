@@ -11,8 +11,8 @@ from typing_extensions import Self
 from ._rules import errors
 from ._rules.errors import Key
 from ._rules.keys import path, under, unravel
+from ._tree import inplace as inplace_
 from ._tree import walk
-from ._tree.index import read
 from ._tree.node import Node, entry, is_tree, kind
 from ._views import ItemsView, KeysView, ValuesView
 
@@ -280,6 +280,10 @@ class KeyMethods(Node):
                 below = iter([(rest, value)]) if rest else _pairs(value)
                 mine._plan_update(below, jobs, here, clone, inplace, only)  # type: ignore[attr-defined]
                 continue
+            if inplace and is_tree(mine):
+                raise errors.StructureError(
+                    f"update: {errors.name_of(here)} is a container; {kind(value)} cannot be copied into it"
+                )
             if inplace and isinstance(mine, Tensor):
                 ready = self._validate(here, value)
                 if not isinstance(ready, Tensor) or ready.shape != mine.shape:
@@ -287,12 +291,15 @@ class KeyMethods(Node):
                         f"update: {errors.name_of(here)} has shape {list(mine.shape)}; "
                         f"{kind(ready)} cannot be copied into it"
                     )
+                inplace_.check_leaf("update", mine)
                 jobs.append(_copier(mine, ready))
                 continue
             if self._locked:
                 self._check_open(f"set {errors.name_of(here)}")
             self._check_name(name)
             if rest:
+                if name in self._fields and mine is not None:
+                    raise errors.StructureError(f"{errors.name_of(here)} is {kind(mine)}: nothing can be set inside it")
                 node = self._fresh_node(name)
                 node._set(rest, value, (*here, *rest))
                 jobs.append(_merger(self, name, node))
@@ -313,11 +320,7 @@ class KeyMethods(Node):
 
     def update_at_(self, source: Mapping[Any, Any] | Node, index: Any) -> Self:
         """Copy the entries of another container into some rows of this one, in place."""
-        rows = read(self, index)
-        for names, value in _flat(source):
-            if names not in rows:
-                raise self._missing(unravel(names))
-            type(self).set_at_(self, names, value, index)
+        self._write_at(index, dict(_flat(source)))
         return self
 
     def set_at_(self, key: NestedKey, value: Any, index: Any) -> Self:

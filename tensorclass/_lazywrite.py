@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from ._container import Container
 from ._rules import errors
-from ._tensordict import TensorDict
+from ._tree.assign import by_name
 from ._tree.index import Items, batch_after
 from ._tree.node import Node
 
@@ -27,7 +27,7 @@ def writes(stack: Any, items: Items, value: Any) -> list[Write]:
     at: Any = items if items else ...
     rows = batch_after(stack._batch, items)
     places = torch.arange(stack._batch.numel()).reshape(stack._batch)[at].reshape(-1)
-    values = _rows(stack, value, rows)
+    part = _rows(value, rows)
     coordinates = torch.unravel_index(places, stack._batch)
     out: list[Write] = []
     for number, item in enumerate(stack._items):
@@ -35,29 +35,36 @@ def writes(stack: Any, items: Items, value: Any) -> list[Write]:
         if not len(mine):
             continue
         rest = tuple([one[mine] for dim, one in enumerate(coordinates) if dim != stack._dim])
-        if rest:
-            out.append((item, rest, values if values is value else values[mine]))
-        else:
-            out.append((item, ..., values if values is value else values[int(mine[-1])]))
+        out.append((item, rest, part(mine)) if rest else (item, ..., part(int(mine[-1]))))
     return out
 
 
-def _rows(stack: Any, value: Any, rows: Size) -> Any:
-    """The value as one row for each place written; a number as it is."""
+def _rows(value: Any, rows: Size, in_dict: bool = False) -> Callable[[Any], Any]:
+    """What gives the rows of a value that go to some of the places written; a number goes to all of them."""
     if isinstance(value, Mapping):
-        value = TensorDict(value, rows)
+        parts = {key: _rows(part, rows, True) for key, part in by_name(value).items()}
+        return lambda places: {key: part(places) for key, part in parts.items()}
     if isinstance(value, Node):
-        if value._batch != rows:
+        if value._batch[: len(rows)] != rows or (len(value._batch) > len(rows) and not in_dict):
             raise errors.ShapeError(
                 f"index: the value has batch size {list(value._batch)}, the rows to write have {list(rows)}; "
                 "they must be equal"
             )
-        return type(value).reshape(value, -1) if rows else type(value).unsqueeze(value, 0)  # type: ignore[attr-defined]
+        flat: Any = (
+            type(value).reshape(value, -1, *value._batch[len(rows) :])  # type: ignore[attr-defined]
+            if rows
+            else type(value).unsqueeze(value, 0)  # type: ignore[attr-defined]
+        )
+        return lambda places: type(flat).__getitem__(flat, places)
     if isinstance(value, Tensor) and value.ndim:
-        if value.ndim > len(rows):
+        if in_dict and value.shape[: len(rows)] != rows:
             raise errors.ShapeError(f"index: the value has shape {list(value.shape)}, the rows to write {list(rows)}")
-        return value.expand(rows).reshape(-1)
-    return value
+        if value.ndim > len(rows) and not in_dict:
+            raise errors.ShapeError(f"index: the value has shape {list(value.shape)}, the rows to write {list(rows)}")
+        tensor = value if in_dict else value.expand(rows)
+        lined_up = tensor.reshape(-1, *tensor.shape[len(rows) :]) if rows else tensor.unsqueeze(0)
+        return lambda places: lined_up[places]
+    return lambda places: value
 
 
 def _by_item(stack: Any, first: Any, rest: Any, value: Any) -> list[Write]:
@@ -65,7 +72,7 @@ def _by_item(stack: Any, first: Any, rest: Any, value: Any) -> list[Write]:
         return [(stack._items[first], rest, value)]
     chosen = stack._items[first]
     if isinstance(value, Container) or (isinstance(value, Tensor) and value.ndim):
-        parts: list[Any] = list(value)
+        parts: list[Any] = list(type(value).unbind(value, 0))  # type: ignore  # Both have it.
         if len(parts) != len(chosen):
             raise errors.ShapeError(f"index: {len(parts)} rows for {len(chosen)} items")
         return [(item, rest, part) for item, part in zip(chosen, parts)]

@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor, nn
 from typing_extensions import Self
 
-from ._container import checked_names, common_batch
+from ._container import checked_names, common_batches
 from ._convert import ConvertMethods
 from ._data import MetaData, NonTensorData, NonTensorStack
 from ._keys import NestedKey
@@ -201,7 +201,9 @@ class TensorDict(ConvertMethods):
         """
         out = cls(input_dict, batch_size, device)
         if batch_size is None and (auto_batch_size or batch_dims is not None):
-            _auto(out, batch_dims, auto_batch_size)
+            below = None if auto_batch_size else batch_dims
+            for node, batch in list(common_batches(out, out._batch, batch_dims, below)):
+                object.__setattr__(node, "_batch", batch)
         if names is not None:
             out.names = names
         return out
@@ -343,23 +345,6 @@ pytree.register(TensorDict)
 pytree.register(NonTensorStack)
 pytree.register(NonTensorData)
 pytree.register(MetaData)
-
-
-def _auto(node: Any, batch_dims: int | None, nested: bool) -> None:
-    batch = common_batch(node, batch_dims)
-    _reset(node)
-    node._set_batch(batch)
-    if nested:
-        for value in node._fields.values():
-            if is_tree(value):
-                _auto(value, None, True)
-
-
-def _reset(node: Any) -> None:
-    object.__setattr__(node, "_batch", Size(()))
-    for value in node._fields.values():
-        if is_tree(value):
-            _reset(value)
 
 
 def as_dict(node: Node, retain_none: bool = True) -> dict[str, Any]:

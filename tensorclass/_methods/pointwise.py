@@ -12,9 +12,9 @@ from torch import Tensor
 from typing_extensions import Self
 
 from .._tree import grouped as _grouped
+from .._tree import inplace as _inplace
 from .._tree import pair as _pair
 from .._tree.node import Node
-from .._tree.walk import gather
 
 Other = Any  # A container with the same keys, a batch-shaped tensor or array, or a number.
 
@@ -202,213 +202,143 @@ class PointwiseMethods(Node):
 
     def abs_(self) -> Self:
         """Apply torch.abs to every leaf, in place."""
-        for v in gather(self, []):
-            v.abs_()
-        return self
+        return _inplace.each("abs_", self, Tensor.abs_)
 
     def neg_(self) -> Self:
         """Apply torch.neg to every leaf, in place."""
-        for v in gather(self, []):
-            v.neg_()
-        return self
+        return _inplace.each("neg_", self, Tensor.neg_)
 
     def exp_(self) -> Self:
         """Apply torch.exp to every leaf, in place."""
-        for v in gather(self, []):
-            v.exp_()
-        return self
+        return _inplace.each("exp_", self, Tensor.exp_)
 
     def expm1_(self) -> Self:
         """Apply torch.expm1 to every leaf, in place."""
-        for v in gather(self, []):
-            v.expm1_()
-        return self
+        return _inplace.each("expm1_", self, Tensor.expm1_)
 
     def log_(self) -> Self:
         """Apply torch.log to every leaf, in place."""
-        for v in gather(self, []):
-            v.log_()
-        return self
+        return _inplace.each("log_", self, Tensor.log_)
 
     def log10_(self) -> Self:
         """Apply torch.log10 to every leaf, in place."""
-        for v in gather(self, []):
-            v.log10_()
-        return self
+        return _inplace.each("log10_", self, Tensor.log10_)
 
     def log1p_(self) -> Self:
         """Apply torch.log1p to every leaf, in place."""
-        for v in gather(self, []):
-            v.log1p_()
-        return self
+        return _inplace.each("log1p_", self, Tensor.log1p_)
 
     def log2_(self) -> Self:
         """Apply torch.log2 to every leaf, in place."""
-        for v in gather(self, []):
-            v.log2_()
-        return self
+        return _inplace.each("log2_", self, Tensor.log2_)
 
     def sqrt_(self) -> Self:
         """Apply torch.sqrt to every leaf, in place."""
-        for v in gather(self, []):
-            v.sqrt_()
-        return self
+        return _inplace.each("sqrt_", self, Tensor.sqrt_)
 
     def rsqrt_(self) -> Self:
         """Apply torch.rsqrt to every leaf, in place."""
-        for v in gather(self, []):
-            v.rsqrt_()
-        return self
+        return _inplace.each("rsqrt_", self, Tensor.rsqrt_)
 
     def square_(self) -> Self:
         """Apply torch.square to every leaf, in place."""
-        for v in gather(self, []):
-            v.square_()
-        return self
+        return _inplace.each("square_", self, Tensor.square_)
 
     def reciprocal_(self) -> Self:
         """Apply torch.reciprocal to every leaf, in place."""
-        for v in gather(self, []):
-            v.reciprocal_()
-        return self
+        return _inplace.each("reciprocal_", self, Tensor.reciprocal_)
 
     def sigmoid_(self) -> Self:
         """Apply torch.sigmoid to every leaf, in place."""
-        for v in gather(self, []):
-            v.sigmoid_()
-        return self
+        return _inplace.each("sigmoid_", self, Tensor.sigmoid_)
 
     def tanh_(self) -> Self:
         """Apply torch.tanh to every leaf, in place."""
-        for v in gather(self, []):
-            v.tanh_()
-        return self
+        return _inplace.each("tanh_", self, Tensor.tanh_)
 
     def sin_(self) -> Self:
         """Apply torch.sin to every leaf, in place."""
-        for v in gather(self, []):
-            v.sin_()
-        return self
+        return _inplace.each("sin_", self, Tensor.sin_)
 
     def cos_(self) -> Self:
         """Apply torch.cos to every leaf, in place."""
-        for v in gather(self, []):
-            v.cos_()
-        return self
+        return _inplace.each("cos_", self, Tensor.cos_)
 
     def tan_(self) -> Self:
         """Apply torch.tan to every leaf, in place."""
-        for v in gather(self, []):
-            v.tan_()
-        return self
+        return _inplace.each("tan_", self, Tensor.tan_)
 
     def asin_(self) -> Self:
         """Apply torch.asin to every leaf, in place."""
-        for v in gather(self, []):
-            v.asin_()
-        return self
+        return _inplace.each("asin_", self, Tensor.asin_)
 
     def acos_(self) -> Self:
         """Apply torch.acos to every leaf, in place."""
-        for v in gather(self, []):
-            v.acos_()
-        return self
+        return _inplace.each("acos_", self, Tensor.acos_)
 
     def atan_(self) -> Self:
         """Apply torch.atan to every leaf, in place."""
-        for v in gather(self, []):
-            v.atan_()
-        return self
+        return _inplace.each("atan_", self, Tensor.atan_)
 
     def sinh_(self) -> Self:
         """Apply torch.sinh to every leaf, in place."""
-        for v in gather(self, []):
-            v.sinh_()
-        return self
+        return _inplace.each("sinh_", self, Tensor.sinh_)
 
     def cosh_(self) -> Self:
         """Apply torch.cosh to every leaf, in place."""
-        for v in gather(self, []):
-            v.cosh_()
-        return self
+        return _inplace.each("cosh_", self, Tensor.cosh_)
 
     def erf_(self) -> Self:
         """Apply torch.erf to every leaf, in place."""
-        for v in gather(self, []):
-            v.erf_()
-        return self
+        return _inplace.each("erf_", self, Tensor.erf_)
 
     def erfc_(self) -> Self:
         """Apply torch.erfc to every leaf, in place."""
-        for v in gather(self, []):
-            v.erfc_()
-        return self
+        return _inplace.each("erfc_", self, Tensor.erfc_)
 
     def lgamma_(self) -> Self:
         """Apply torch.lgamma to every leaf, in place."""
-        for v in gather(self, []):
-            v.lgamma_()
-        return self
+        return _inplace.each("lgamma_", self, Tensor.lgamma_)
 
     def digamma_(self) -> Self:
         """Apply torch.digamma to every leaf, in place."""
-        for v in gather(self, []):
-            v.digamma_()
-        return self
+        return _inplace.each("digamma_", self, Tensor.digamma_)
 
     def sign_(self) -> Self:
         """Apply torch.sign to every leaf, in place."""
-        for v in gather(self, []):
-            v.sign_()
-        return self
+        return _inplace.each("sign_", self, Tensor.sign_)
 
     def sgn_(self) -> Self:
         """Apply torch.sgn to every leaf, in place."""
-        for v in gather(self, []):
-            v.sgn_()
-        return self
+        return _inplace.each("sgn_", self, Tensor.sgn_)
 
     def floor_(self) -> Self:
         """Apply torch.floor to every leaf, in place."""
-        for v in gather(self, []):
-            v.floor_()
-        return self
+        return _inplace.each("floor_", self, Tensor.floor_)
 
     def ceil_(self) -> Self:
         """Apply torch.ceil to every leaf, in place."""
-        for v in gather(self, []):
-            v.ceil_()
-        return self
+        return _inplace.each("ceil_", self, Tensor.ceil_)
 
     def round_(self) -> Self:
         """Apply torch.round to every leaf, in place."""
-        for v in gather(self, []):
-            v.round_()
-        return self
+        return _inplace.each("round_", self, Tensor.round_)
 
     def trunc_(self) -> Self:
         """Apply torch.trunc to every leaf, in place."""
-        for v in gather(self, []):
-            v.trunc_()
-        return self
+        return _inplace.each("trunc_", self, Tensor.trunc_)
 
     def frac_(self) -> Self:
         """Apply torch.frac to every leaf, in place."""
-        for v in gather(self, []):
-            v.frac_()
-        return self
+        return _inplace.each("frac_", self, Tensor.frac_)
 
     def relu_(self) -> Self:
         """Apply torch.relu to every leaf, in place."""
-        for v in gather(self, []):
-            v.relu_()
-        return self
+        return _inplace.each("relu_", self, Tensor.relu_)
 
     def logical_not_(self) -> Self:
         """Apply torch.logical_not to every leaf, in place."""
-        for v in gather(self, []):
-            v.logical_not_()
-        return self
+        return _inplace.each("logical_not_", self, Tensor.logical_not_)
 
     def add(self, other: Other, *, alpha: float = 1) -> Self:
         """Apply torch.add to every pair of leaves."""

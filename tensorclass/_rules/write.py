@@ -249,8 +249,8 @@ def pointwise_file() -> str:
     head = NOTE.format(what="Pointwise ops, comparisons and operators.")
     head += (
         "from __future__ import annotations\n\nfrom typing import Any\n\nimport torch\nfrom torch import Tensor\n"
-        "from typing_extensions import Self\n\nfrom .._tree import grouped as _grouped\nfrom .._tree import pair as _pair\n"
-        "from .._tree.node import Node\nfrom .._tree.walk import gather\n\n"
+        "from typing_extensions import Self\n\nfrom .._tree import grouped as _grouped\nfrom .._tree import inplace as _inplace\n"
+        "from .._tree import pair as _pair\nfrom .._tree.node import Node\n\n"
         "Other = Any  # A container with the same keys, a batch-shaped tensor or array, or a number.\n\n\n"
         'class PointwiseMethods(Node):\n    """Ops that leave the batch as it is, or broadcast it."""\n\n    __slots__ = ()\n\n'
     )
@@ -260,7 +260,7 @@ def pointwise_file() -> str:
     for name in pointwise.INPLACE_UNARY:
         out.append(
             f'    def {name}_(self) -> Self:\n        """Apply torch.{name} to every leaf, in place."""\n'
-            f"        for v in gather(self, []):\n            v.{name}_()\n        return self"
+            f'        return _inplace.each("{name}_", self, Tensor.{name}_)'
         )
     for name in pointwise.BINARY:
         out.append(binary_method(name))

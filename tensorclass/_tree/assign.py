@@ -8,8 +8,10 @@ from typing import Any
 import torch
 from torch import Size, Tensor
 
-from .._rules import errors
-from .index import Items, batch_after, prepared
+from .._rules import errors, indexing
+from .._rules.keys import path
+from .index import Items, as_shape, batch_after, prepared
+from .inplace import check_leaf, overlaps, refuse_graph
 from .node import Node
 
 Path = tuple[str, ...]
@@ -19,6 +21,7 @@ Jobs = list[Callable[[], None]]
 def write(node: Node, index: Any, value: Any) -> None:
     """x[index] = value: a container with the same keys, a dict with some of them, a batch-shaped tensor or a number."""
     items = prepared(index, node._batch, spread_masks=isinstance(value, (Node, Mapping, Tensor)))
+    check_ints(items, node._batch)
     jobs: Jobs = []
     plan(node, items, value, jobs, ())
     for job in jobs:
@@ -27,7 +30,7 @@ def write(node: Node, index: Any, value: Any) -> None:
 
 def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
     """Collect the writes that node[items] = value comes down to, or raise what forbids one of them."""
-    given: Mapping[str, Any] | None = value if isinstance(value, Mapping) else None
+    given: Mapping[str, Any] | None = by_name(value) if isinstance(value, Mapping) else None
     rows: Size | None = None
     if isinstance(value, Node):
         _check_same_keys(node, value, under)
@@ -50,7 +53,9 @@ def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
         if isinstance(leaf, Tensor):
             jobs.append(_leaf_job(node, (*under, key), leaf, items, at, new, rows, given is None))
         elif isinstance(leaf, Node):
-            if isinstance(new, Tensor) and given is not None:
+            if leaf._is_data and given is None:
+                continue  # A number, or a tensor, is for the tensors.
+            if isinstance(new, Tensor) and given is not None and not leaf._is_data:
                 raise errors.StructureError(
                     f"index: {errors.name_of((*under, key))} is a container, the value a tensor"
                 )
@@ -59,11 +64,27 @@ def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
             jobs.append(_data_job(node, key, at, new))
 
 
+def by_name(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """A dict whose keys may be nested, as dicts in dicts."""
+    out: dict[str, Any] = {}
+    for key, value in given.items():
+        *above, name = path(key)
+        inner = out
+        for step in above:
+            inner = inner.setdefault(step, {})
+            if not isinstance(inner, dict):
+                raise errors.StructureError(f"index: {errors.name_of(step)} has two values, one of them nested")
+        inner[name] = value
+    return out
+
+
 def _leaf_job(
     node: Node, key: Path, leaf: Tensor, items: Items, at: Any, new: Any, rows: Size | None, batch_shaped: bool
 ) -> Callable[[], None]:
+    check_target(leaf, at)
     if isinstance(new, (bool, int, float, complex)):
         number: Any = new
+        torch.ones(1, dtype=leaf.dtype).fill_(number)  # What the dtype cannot hold fails here.
 
         def write_number() -> None:
             leaf[at] = number
@@ -96,6 +117,28 @@ def _leaf_job(
         leaf[at] = tensor
 
     return write_tensor
+
+
+def check_target(leaf: Tensor, at: Any) -> None:
+    """Refuse rows of a leaf that cannot be written."""
+    refuse_graph("index", leaf)
+    if overlaps(leaf):
+        items = at if isinstance(at, tuple) else (at,)
+        check_leaf("index", leaf if any(isinstance(item, Tensor) for item in items) else leaf[at])
+
+
+def check_ints(items: Items, batch: Size) -> None:
+    """Refuse ints that are out of range: torch finds them when some rows are written."""
+    if torch.compiler.is_compiling():
+        return
+    dim = 0
+    for item in items:
+        if isinstance(item, Tensor) and item.dtype is not torch.bool:
+            if item.device.type == "cpu" and item.numel():
+                for row in torch.stack(item.aminmax()).tolist():
+                    if not -batch[dim] <= row < batch[dim]:
+                        raise errors.DimError(f"index: {row} is out of range for batch dim {dim} of size {batch[dim]}")
+        dim += indexing.uses(as_shape(item))
 
 
 def _data_job(node: Node, key: str, at: Any, new: Any) -> Callable[[], None]:

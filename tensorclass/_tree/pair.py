@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from .._rules import errors, pointwise
-from . import grouped
+from . import grouped, inplace
 from .along import with_tensor as with_tensor
 from .join import equal, right, rows_of
 from .node import Node, kind
@@ -78,6 +78,10 @@ def in_place(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
     jobs = planned(op, node, other)
     for leaf, value in jobs:
         _check_in_place(op, leaf, value)
+    inplace.check(op, [leaf for leaf, _ in jobs])
+    if len(jobs) > 1 and not torch.compiler.is_compiling():
+        for leaf, value in jobs:
+            one(inplace.like(leaf), inplace.like(value))
     for leaf, value in jobs:
         one(leaf, value)
     return node
