@@ -357,11 +357,11 @@ def construct(walk: Walk, expr: CallExpr, cls: Class, args: Args) -> Value:
     """Make an instance."""
     info = cls.info
     if is_tensorclass(info):
-        from ._containers import construct as construct_container
+        from ._construct import construct as construct_container
 
         return construct_container(walk, expr, info, args)
     if is_tensordict(info):
-        from ._containers import construct_tensordict
+        from ._construct import construct_tensordict
 
         return construct_tensordict(walk, expr, info, args)
     if info.fullname in ("torch.Size", "torch._C.Size"):

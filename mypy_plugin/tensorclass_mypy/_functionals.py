@@ -100,7 +100,7 @@ def loss(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, given: di
 
 
 def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, given: dict[str, Value]) -> Value:
-    """Classes in dim 1 of the input; the target lacks that dim (class numbers) or has the same shape (probabilities)."""
+    """Classes are in dim 1 of the input; the target lacks that dim (class numbers) or has the same shape."""
     a = known(first)
     b = known(target) if isinstance(target, Tensor) else None
     if a is None or b is None or not a:

@@ -51,7 +51,7 @@ def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     if short in PURE or short in ("set_skip_existing", "set_list_to_stack"):
         return UNKNOWN
     if short == "from_dict" and args.positional:
-        from ._containers import filled
+        from ._construct import filled
 
         thing = walk.here.get(args.positional[0][0])
         if isinstance(thing, Mapped) and thing.items is not None and len(args.values()) == 1:

@@ -199,7 +199,7 @@ def run(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
     from ._calls import leak
 
     if net.kind in KEYED:
-        from ._keyed import run as keyed
+        from ._keyed_calls import run as keyed
 
         return keyed(walk, expr, ref, net, args)
     if net.kind == "Sequential" and not net.touched and net.exact:

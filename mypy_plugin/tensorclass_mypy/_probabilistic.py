@@ -206,7 +206,7 @@ def property_of(walk: Walk, expr: Any, net: Net, name: str) -> Value:
 
 def run_on(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
     """A call with a container: samples are written beside the parameters."""
-    from ._keyed import undeclared, write_output
+    from ._keyed_calls import undeclared, write_output
     from ._keys import find
 
     reads = net.settings.get("in_keys", UNKNOWN)
