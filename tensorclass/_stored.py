@@ -15,7 +15,7 @@ from ._tree.node import Node
 Path = str | os.PathLike[str]
 
 
-def _io(name: str) -> Any:
+def from_io(name: str) -> Any:
     """A module of the level above, which is loaded when it is first needed."""
     return importlib.import_module(f"tensorclass.io.{name}")
 
@@ -41,7 +41,7 @@ class StoredMethods(Node):
         Without a prefix the files are removed when this process ends. num_threads: how many files are written at a
         time. existsok=False: refuse a folder that holds data. progress: show a bar (with tqdm).
         """
-        return _io("_memmap").memmap(  # type: ignore[no-any-return]
+        return from_io("_memmap").memmap(  # type: ignore[no-any-return]
             self, prefix, num_threads=num_threads, existsok=existsok, progress=progress
         )
 
@@ -49,13 +49,13 @@ class StoredMethods(Node):
         self, prefix: Path | None = None, *, num_threads: int = 0, existsok: bool = True, progress: bool = False
     ) -> Self:
         """Save in a folder, and have the tensors of this container map the files from now on; it is locked."""
-        return _io("_memmap").memmap_(  # type: ignore[no-any-return]
+        return from_io("_memmap").memmap_(  # type: ignore[no-any-return]
             self, prefix, num_threads=num_threads, existsok=existsok, progress=progress
         )
 
     def memmap_like(self, prefix: Path | None = None, *, existsok: bool = True) -> Self:
         """Zeros on disk with the same entries, to be written later; they take no room until then."""
-        return _io("_memmap").memmap(self, prefix, existsok=existsok, like=True)  # type: ignore[no-any-return]
+        return from_io("_memmap").memmap(self, prefix, existsok=existsok, like=True)  # type: ignore[no-any-return]
 
     @classmethod
     def load_memmap(
@@ -75,11 +75,11 @@ class StoredMethods(Node):
         mode: "r+" has writes reach the files, "c" keeps them in memory (the default for files that are read-only).
         device: read everything into memory there. Nothing is unpickled unless allow_pickle=True.
         """
-        return _io("_load").load(cls, os.fspath(prefix), device, mode=mode, allow_pickle=allow_pickle)  # type: ignore[no-any-return]
+        return from_io("_load").load(cls, os.fspath(prefix), device, mode=mode, allow_pickle=allow_pickle)  # type: ignore[no-any-return]
 
     def load_memmap_(self, prefix: Path, *, allow_pickle: bool = False) -> Self:
         """Copy what is saved in a folder into the tensors of this container."""
-        return _io("_memmap").load_memmap_(self, prefix, allow_pickle=allow_pickle)  # type: ignore[no-any-return]
+        return from_io("_memmap").load_memmap_(self, prefix, allow_pickle=allow_pickle)  # type: ignore[no-any-return]
 
     def consolidate(
         self,
@@ -99,7 +99,7 @@ class StoredMethods(Node):
 
         What is written later is kept like any other entry, outside of the buffer. device: one copy takes it there.
         """
-        return _io("_pack").consolidate(  # type: ignore[no-any-return]
+        return from_io("_pack").consolidate(  # type: ignore[no-any-return]
             self, device=device, share_memory=share_memory, pin_memory=pin_memory
         )
 

@@ -9,6 +9,7 @@ import torch
 from torch import Size, Tensor, nn
 from typing_extensions import Self
 
+from . import _collate
 from ._container import checked_names, common_batches
 from ._convert import ConvertMethods
 from ._data import MetaData, NonTensorData, NonTensorStack
@@ -341,6 +342,7 @@ class TensorDict(ConvertMethods):
 
 
 TensorDictBase = TensorDict
+_collate.register(Node)
 pytree.register(TensorDict)
 pytree.register(NonTensorStack)
 pytree.register(NonTensorData)

@@ -10,5 +10,7 @@ from ._files import load as load
 from ._files import load_safetensors as load_safetensors
 from ._files import save as save
 from ._files import save_safetensors as save_safetensors
+from ._loader import RowDataset as RowDataset
+from ._loader import RowLoader as RowLoader
 from ._map import MemoryMappedTensor as MemoryMappedTensor
 from ._rows import RowWriter as RowWriter

@@ -15,7 +15,7 @@ from .._rules import errors
 from .._tree import walk
 from .._tree.contract import full_device
 from .._tree.node import Node
-from ._bytes import storable
+from ._bytes import size_of, storable
 
 N = TypeVar("N", bound=Node)
 
@@ -112,32 +112,40 @@ ForkingPickler.register(Buffer, _shared)
 # ---- packing ------------------------------------------------------------------------------------------------------
 
 
-def places(leaves: list[Tensor], align: int = ALIGN) -> tuple[list[int], int]:
+Kind = tuple[torch.dtype, tuple[int, ...]]
+
+
+def kinds(leaves: list[Tensor]) -> list[Kind]:
+    """The dtype and shape of each tensor."""
+    return [(leaf.dtype, tuple(leaf.shape)) for leaf in leaves]
+
+
+def places(of: list[Kind]) -> tuple[list[int], int]:
     """Where each tensor begins in a buffer, and how long the buffer is."""
     starts, end = [], 0
-    for leaf in leaves:
-        start = -(-end // align) * align
+    for dtype, shape in of:
+        start = -(-end // ALIGN) * ALIGN
         starts.append(start)
-        end = start + leaf.numel() * leaf.element_size()
+        end = start + size_of(shape, dtype)
     return starts, end
+
+
+def views(buffer: Tensor, of: list[Kind], starts: list[int]) -> list[Tensor]:
+    """Tensors in a buffer, of these dtypes and shapes."""
+    return [
+        buffer[start : start + size_of(shape, dtype)].view(dtype).view(shape)
+        for (dtype, shape), start in zip(of, starts)
+    ]
 
 
 def pack_into(buffer: Tensor, leaves: list[Tensor]) -> list[Tensor]:
     """Copy tensors into a buffer; the tensors there."""
-    starts, _ = places(leaves)
-    out = views(buffer, leaves, starts)
+    of = kinds(leaves)
+    out = views(buffer, of, places(of)[0])
     with torch.no_grad():
         for view, leaf in zip(out, leaves):
             view.copy_(leaf)
     return out
-
-
-def views(buffer: Tensor, like: list[Tensor], starts: list[int]) -> list[Tensor]:
-    """Tensors in a buffer, of the shapes and dtypes of others."""
-    return [
-        buffer[start : start + leaf.numel() * leaf.element_size()].view(leaf.dtype).view(leaf.shape)
-        for leaf, start in zip(like, starts)
-    ]
 
 
 def empty_buffer(length: int, device: Any = "cpu", share: bool = False, pin: bool = False) -> Tensor:
@@ -150,7 +158,8 @@ def empty_buffer(length: int, device: Any = "cpu", share: bool = False, pin: boo
 def consolidate(node: N, *, device: Any = None, share_memory: bool = False, pin_memory: bool = False) -> N:
     """A container whose tensors lie side by side in one buffer."""
     leaves = [_dense(leaf) for leaf in walk.gather(node, [])]
-    _, length = places(leaves)
+    of = kinds(leaves)
+    starts, length = places(of)
     places_of = {leaf.device for leaf in leaves}
     # Put together where they are (else in main memory) and moved in one copy.
     here = places_of.pop() if len(places_of) == 1 else torch.device("cpu")
@@ -159,7 +168,7 @@ def consolidate(node: N, *, device: Any = None, share_memory: bool = False, pin_
     target = full_device(device)
     if target is not None and data.device != target:
         data = data.to(target)
-    packed = [view.as_subclass(PackedTensor) for view in views(data, leaves, places(leaves)[0])]
+    packed = [view.as_subclass(PackedTensor) for view in views(data, of, starts)]
     out = walk.refill(node, iter(packed))
     return out if target is None else _on(out, target)
 
