@@ -35,14 +35,14 @@ SEQUENCES = ("TensorDictSequential", "ProbabilisticTensorDictSequential")
 
 
 def key_list(walk: Walk, value: Value) -> tuple[Any, ...] | None:
-    """Keys given as a list, a tuple of them, or one key."""
+    """Keys given as a list, or one key."""
     thing = walk.here.get(value)
     if isinstance(thing, Items):
         return thing.items if thing.items is not None and all(is_key(key) for key in thing.items) else None
     if isinstance(thing, str):
         return (thing,)
-    if isinstance(thing, tuple) and all(is_key(key) for key in thing):
-        return thing
+    if isinstance(thing, tuple) and is_key(thing):
+        return (thing,)  # A tuple is one nested key.
     return None
 
 

@@ -42,6 +42,13 @@ def run(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
     """module(td), or module(*tensors)"""
     from ._calls import leak
 
+    if (
+        "tensordict_out" in args.named
+        or len(args.positional) > 1
+        and isinstance(walk.here.get(args.positional[1][0]), Box)
+    ):
+        leak(walk, args.values())
+        return UNKNOWN
     first = args.positional[0][0] if args.positional else UNKNOWN
     thing = walk.here.get(first)
     if isinstance(thing, Box) and not net.touched:
@@ -266,7 +273,7 @@ def run_sequence(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
         if isinstance(thing, Net) and tolerant is not False:
             skipped = _skipped(walk, thing, value)
             if skipped is not None:
-                if tolerant is True and not _any_optional(walk, thing):
+                if tolerant is True and not _any_optional(walk, thing) and _unread(walk, modules, number):
                     walk.say(expr, _codes.MODULE, f"module {number} never runs (partial_tolerant): {skipped}")
                     return walk.here.new(replace(box, fields={}, open=True))
                 continue
@@ -302,18 +309,30 @@ def _skipped(walk: Walk, net: Net, ref: Value) -> str | None:
     return None
 
 
+def _unread(walk: Walk, modules: tuple[Value, ...], number: int) -> bool:
+    """Whether a module before writes what no module after it reads: then the module that is left out has a typo."""
+    nets = [walk.here.get(module) for module in modules]
+    for place, net in enumerate(nets[:number]):
+        writes = out_keys(walk, net) if isinstance(net, Net) else None
+        later = [in_keys(walk, one) if isinstance(one, Net) else None for one in nets[place + 1 :]]
+        if writes is None or any(reads is None for reads in later):
+            return False
+        if not any(key in (reads or ()) for key in writes for reads in later):
+            return True
+    return False
+
+
 def _any_optional(walk: Walk, net: Net) -> bool:
     return bool(_wraps.optional_keys(walk, net))
 
 
 def run_wrapper(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
     """A typed module as one by key: a new container with the fields of its output class."""
-    box = walk.here.get(ref)
     for key in in_keys(walk, net) or ():
         _, wrong = find(walk, ref, flat_key(key) or ())
         if wrong is not None:
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
-    new = walk.here.new(Box(None, None, True, box.batch if isinstance(box, Box) else None, {}, open=False))
+    new = walk.here.new(Box(None, None, True, None, {}, open=False))
     for key in out_keys(walk, net) or ():
         store(walk, new, key, UNKNOWN)
     return new

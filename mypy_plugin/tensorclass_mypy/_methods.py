@@ -244,10 +244,10 @@ def apply(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args, extra: i
         walk.say(expr, _codes.MODULE, f"{word}: the function is called with {gives}{values}, and it takes {wanted}")
     from ._calls import leak
 
+    batch = sizes_of(walk, args.named["batch_size"][0]) if "batch_size" in args.named else box.batch
     leak(walk, args.values())
     if args.named.keys() - {"batch_size", "device", "names"}:
         return walk.here.new(Box(box.info, box.type, box.exact))
-    batch = sizes_of(walk, args.named["batch_size"][0]) if "batch_size" in args.named else box.batch
     return walk.here.new(Box(box.info, box.type, box.exact, batch, dict.fromkeys(box.fields, UNKNOWN), open=box.open))
 
 
@@ -265,6 +265,8 @@ def to_module(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> V
 
     if args.positional:
         check_parameters(walk, expr, box, walk.here.get(args.positional[0][0]))
+    for value, _ in args.named.values():
+        walk.here.forget(value)  # swap_dest takes the old parameters.
     return UNKNOWN
 
 

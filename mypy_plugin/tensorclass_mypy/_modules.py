@@ -40,6 +40,9 @@ def made(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         from ._probabilistic import composite
 
         return composite(walk, expr, info, args)
+    if info.name in ("Parameter", "Buffer") and args.positional:
+        tensor = walk.here.get(args.positional[0][0])
+        return tensor if isinstance(tensor, Tensor) else Tensor()
     if info.name == "set_interaction_type":
         from ._probabilistic import interaction
 

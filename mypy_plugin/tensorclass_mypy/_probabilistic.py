@@ -173,8 +173,8 @@ def _log_probs(walk: Walk, expr: CallExpr, given: dict[str, Value], args: Args, 
             return UNKNOWN
     if returns is False:
         return ()
-    if returns is not True:
-        return UNKNOWN
+    if returns is not True or any("lp_aggregate" in name for name in walk.tree.names):
+        return UNKNOWN  # The program may say that all samples share one key.
     if keys is not None:
         return keys
     if is_key(one):

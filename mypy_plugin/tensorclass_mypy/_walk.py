@@ -255,7 +255,8 @@ class Walk:
 
     @property
     def here(self) -> State:
-        assert self.state is not None
+        if self.state is None:
+            raise NotKnown  # What was followed does not come back: the rest of the statement does not run.
         return self.state
 
     def guarded(self, test: Expression | None) -> bool:
