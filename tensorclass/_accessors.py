@@ -20,7 +20,7 @@ from ._rules.annotations import Dims, plain_name
 from ._tree.contract import as_size
 from ._tree.node import Node
 
-# Names of ours in the source start so; a field may be called batch or Tensor.
+# Names of ours in the source start so; a field may be called batch, Tensor or len.
 _OURS = {
     "_t_Tensor": Tensor,
     "_t_special": (Tensor, Node, Absent),
@@ -31,6 +31,10 @@ _OURS = {
     "_t_missing_argument": missing_argument,
     "_t_factory": Absent.FACTORY,
     "_t_required": Absent.REQUIRED,
+    "_t_isinstance": isinstance,
+    "_t_len": len,
+    "_t_object": object,
+    "_t_RuntimeError": RuntimeError,
 }
 _DOORS = ("batch_size", "device", "names")
 
@@ -143,19 +147,19 @@ def _fast(
     slots = {"batch": "_t_batch", "device": None, "names": None, "locked": False, "leaves": None, "cache": None}
     shapes = ["    if _t_fits:", "        try:", *(f"            {line}" for line in writer.shapes)]
     # A nested tensor of the strided layout has no shape.
-    shapes += ["        except RuntimeError:", "            _t_fits = False"]
+    shapes += ["        except _t_RuntimeError:", "            _t_fits = False"]
     return [
         f"    _t_fits = {head}",
         *(shapes if writer.shapes else []),
         "    if _t_fits:",
         f"        _t_batch = {inferred} if batch_size is None else _t_as_size(batch_size)",
-        "        _t_dims = len(_t_batch)",
+        "        _t_dims = _t_len(_t_batch)",
         *(f"        {line}" for line in writer.sizes),
         f"        _t_fits = {' and '.join(writer.checks) or True}",
         "    if _t_fits:",
         f"        _t_store = {own}.__dict__",
         *store,
-        *(f"        object.__setattr__({own}, '_{slot}', {value})" for slot, value in slots.items()),
+        *(f"        _t_object.__setattr__({own}, '_{slot}', {value})" for slot, value in slots.items()),
         "    else:",
         f"        {slow}",
     ]
@@ -179,14 +183,14 @@ class _Conditions:
         if one.anything or (one.data and (one.tensor or one.nodes)) or len(one.held) > max(1, len(one.data)):
             raise _Slow
         if one.data or not one.held:
-            self.kinds.append(f"not isinstance({one.name}, _t_special)")
+            self.kinds.append(f"not _t_isinstance({one.name}, _t_special)")
             return
         held = one.held[0]
         kind, shape = "_t_Tensor", f"{one.name}.shape"
         if held.is_node:
             kind, shape = f"_t_class_{one.name}", f"{one.name}._batch"
             self.names[kind] = held.type
-        is_kind = f"isinstance({one.name}, {kind})"
+        is_kind = f"_t_isinstance({one.name}, {kind})"
         dtypes = []
         if held.dtypes is not None:
             word = f"_t_dtypes_{held.word.partition('[')[0]}"
@@ -197,8 +201,8 @@ class _Conditions:
             self.checks.append(f"({one.name} is None or {' and '.join(fits)})")
             return
         self.kinds.append(is_kind)
-        self.shapes.append(f"_t_{one.name} = {shape}")
-        shape = f"_t_{one.name}"
+        self.shapes.append(f"_t_shape_{one.name} = {shape}")
+        shape = f"_t_shape_{one.name}"
         if self.voter is None and held.dims is not None and held.dims.has_batch:
             behind = len(held.dims.after)
             self.voter = f"{shape}[:-{behind}]" if behind else shape
@@ -224,7 +228,7 @@ class _Conditions:
         if dims.many is not None and not dims.has_batch and dims.many.name is not None:
             raise _Slow
         rank = f"_t_dims + {len(ones)}" if dims.has_batch else str(len(ones))
-        found = [f"len({shape}) {'==' if dims.many is None or dims.has_batch else '>='} {rank}", leading]
+        found = [f"_t_len({shape}) {'==' if dims.many is None or dims.has_batch else '>='} {rank}", leading]
         for place, one in enumerate(ones, -len(ones)):
             found += self._size(one.size, one.broadcast, f"{shape}[{place}]", is_local)
         return found

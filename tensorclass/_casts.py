@@ -10,7 +10,9 @@ from torch import Tensor
 from typing_extensions import Self
 
 from ._rules import errors
+from ._rules.indexing import check_mask, spelled_out
 from ._rules.keys import unravel
+from ._rules.sizes import Mask
 from ._tree import inplace as inplace_
 from ._tree import walk
 from ._tree.contract import as_size, full_device
@@ -286,7 +288,7 @@ class CastMethods(Node):
 
     def masked_fill(self, mask: Tensor, value: Any) -> Self:
         """A copy with a number in the rows where a batch-shaped mask is true."""
-        return type(self).masked_fill_(_cloned(self, {}), mask, value)
+        return _masked_fill(self, mask, value)
 
     def masked_fill_(self, mask: Tensor, value: Any) -> Self:
         """A number in the rows where a batch-shaped mask is true, in place."""
@@ -324,6 +326,15 @@ class CastMethods(Node):
     def param_count(self) -> _int:
         """The number of elements of all tensors."""
         return sum(leaf.numel() for leaf in walk.gather(self, []))
+
+
+def _masked_fill(node: N, mask: Tensor, value: Any) -> N:
+    mask = torch.as_tensor(mask)
+    spelled_out((Mask(tuple(mask.shape)),), tuple(node._batch))
+    check_mask(tuple(mask.shape), tuple(node._batch), 0)
+    if node._items is not None:
+        return node._restack([_masked_fill(item, part, value) for item, part in zip(node._items, rows_of(node, mask))])
+    return walk.each(node, lambda leaf: leaf.masked_fill(right(mask, leaf.ndim - mask.ndim), value))
 
 
 def _targets(args: tuple[Any, ...], device: Any, dtype: Any) -> tuple[Any, Any]:

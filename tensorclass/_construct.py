@@ -69,6 +69,8 @@ def no_field(node: Declared, name: str) -> Exception:
 
 def no_attribute(node: Declared, name: str) -> Exception:
     """The error for an attribute that an instance does not have."""
+    if name in ("_batch", "_device", "_locked"):
+        return AttributeError(f"{type(node).__name__} is used before super().__init__(...) has set it up")
     declared = name in type(node)._declared
     if not declared and any(name in owner.__dict__ for owner in type(node).__mro__):
         # A property that failed with an AttributeError of its own: that one is what the user must see.
@@ -111,8 +113,7 @@ def frozen(node: Declared, action: str) -> Exception:
 
 def resize(node: Declared, batch: Size) -> None:
     """Set the batch size, where the fields with *batch have it."""
-    if type(node)._options.frozen:
-        raise frozen(node, "set 'batch_size'")
+    node._check_thawed("set 'batch_size'")
     for name, dims, shape in _ballots(type(node)._declared, node._fields):
         wrong = check(name, dims, shape, {}, tuple(batch), node=isinstance(node._fields[name], Node))
         if wrong is not None:

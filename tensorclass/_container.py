@@ -123,10 +123,11 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
     @property
     def names(self) -> list[str | None]:
         """The names of the batch dims, None where a dim has none."""
-        return [None] * len(self._batch) if self._names is None else list(self._names)
+        return names_of(self)
 
     @names.setter
     def names(self, names: Sequence[str | None] | None) -> None:
+        self._check_thawed("set 'names'")
         object.__setattr__(self, "_names", checked_names(names, len(self._batch)))
 
     def refine_names(self, *names: Any) -> Self:
@@ -138,26 +139,25 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         if Ellipsis in names:
             at = names.index(Ellipsis)
             names = (*names[:at], *[None] * (len(self._batch) - len(names) + 1), *names[at + 1 :])
+        self._check_thawed("refine_names()")
         ready = checked_names(names, len(self._batch)) or (None,) * len(names)
-        for old, new in zip(self.names, ready):
+        before = names_of(self)
+        for old, new in zip(before, ready):
             if old is not None and new is not None and old != new:
                 raise errors.StructureError(f"refine_names: dim {old!r} has a name; rename({old}={new!r}) changes it")
-        object.__setattr__(self, "_names", tuple([old if new is None else new for old, new in zip(self.names, ready)]))
+        object.__setattr__(self, "_names", tuple([old if new is None else new for old, new in zip(before, ready)]))
         return self
 
     def rename(self, *names: str | None, **changes: str) -> Self:
         """The same container with other dim names."""
-        return type(self).rename_(type(self).copy(self), *names, **changes)
+        ready = renamed(self, names, changes)
+        out = type(self).copy(self)
+        object.__setattr__(out, "_names", ready)
+        return out
 
     def rename_(self, *names: str | None, **changes: str) -> Self:
         """Other dim names, in place: all of them in order, or old=new."""
-        if changes:
-            unknown = [old for old in changes if old not in self.names]
-            if unknown:
-                raise errors.DimError(f"rename: no dim is called {unknown[0]!r}; the names are {self.names}")
-            names = tuple([changes.get(old, old) if old is not None else None for old in self.names])
-        ready = checked_names(None if names == (None,) else names, len(self._batch))
-        object.__setattr__(self, "_names", ready)
+        object.__setattr__(self, "_names", renamed(self, names, changes))
         return self
 
     def auto_batch_size_(self, batch_dims: int | None = None) -> Self:
@@ -252,15 +252,15 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
     def expand_as(self, other: Any) -> Self:
         """Expanded to the batch size of another container (or the shape of a tensor)."""
-        return type(self).expand(self, *other.shape)
+        return type(self).expand(self, *shape_of(other))
 
     def view_as(self, other: Any) -> Self:
         """Viewed with the batch size of another container."""
-        return type(self).view(self, *other.shape)
+        return type(self).view(self, *shape_of(other))
 
     def reshape_as(self, other: Any) -> Self:
         """Reshaped to the batch size of another container."""
-        return type(self).reshape(self, *other.shape)
+        return type(self).reshape(self, *shape_of(other))
 
     _join_rank = 0  # Which class does the join where items differ in kind: the lazy ones.
 
@@ -450,6 +450,27 @@ def common_batch(node: Node, around: Size, most: int | None) -> Size:
             f"auto_batch_size_: the entries share {errors.count(len(shared), 'leading dim')} {shared}, not {most}"
         )
     return Size(shared)
+
+
+def shape_of(value: Any) -> Any:
+    """The batch size of a container (which may have a field called shape), the shape of a tensor."""
+    return value._batch if isinstance(value, Node) else value.shape
+
+
+def names_of(node: Node) -> list[str | None]:
+    """The names of the batch dims, None where a dim has none."""
+    return [None] * len(node._batch) if node._names is None else list(node._names)
+
+
+def renamed(node: Node, names: tuple[str | None, ...], changes: dict[str, str]) -> Names | None:
+    """The dim names of a container after rename: all in order, or old=new."""
+    if changes:
+        before = names_of(node)
+        unknown = [old for old in changes if old not in before]
+        if unknown:
+            raise errors.DimError(f"rename: no dim is called {unknown[0]!r}; the names are {before}")
+        names = tuple([changes.get(old, old) if old is not None else None for old in before])
+    return checked_names(None if names == (None,) else names, len(node._batch))
 
 
 def shapes_of(node: Node) -> Iterator[Size]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ._accessors import compiled, write_init
 from ._columns import as_init_var, is_field, is_init_var
 from ._construct import Absent, frozen
+from ._container import Container
 from ._fields import Field, Options, read_all
 from ._resolve import Scope, by_owner
 from ._rules import errors
@@ -49,6 +50,15 @@ def options_of(bases: tuple[type, ...], given: Mapping[str, bool | None], bracke
     chosen.update(dict.fromkeys(bracketed, True))
     chosen.update({name: value for name, value in given.items() if value is not None})
     return Options(**chosen)
+
+
+def refuse_slots(name: str, namespace: dict[str, Any]) -> None:
+    """Take __slots__ out of a class body: fields sit in the instance __dict__, and there is nothing else to keep."""
+    slots = namespace.pop("__slots__", ())
+    fields = namespace.get("__annotations__", {})
+    for slot in (slots,) if isinstance(slots, str) else slots:
+        if slot not in fields and slot not in ("__dict__", "__weakref__"):
+            raise BadField(f"{name} has {slot!r} in __slots__, which is no field; declare it as one")
 
 
 def declare(cls: type[Declared], kw_only: bool, around: Mapping[str, Any]) -> None:
@@ -137,7 +147,7 @@ finish_late._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 def _refuse_names(cls: type[Declared], own: list[str]) -> None:
     for name in own:
-        if name == "batch_size" or name in _PRIVATE:
+        if name == "batch_size" or _is_internal(cls, name):
             raise BadField(f"field {name!r} of {cls.__name__}: the name is taken by the library; rename it")
         if name in RESERVED and not cls._options.shadow:
             raise BadField(
@@ -145,10 +155,16 @@ def _refuse_names(cls: type[Declared], own: list[str]) -> None:
             )
 
 
-_PRIVATE = frozenset(
-    "_fields _batch _device _names _locked _leaves _cache _declared _options _columns _annotated _pending _simple "
-    "_init_fields _own_init _rebuild _like _bare _missing _check_open _validate _put".split()
-)
+_OF_OTHERS = frozenset({"_dim", "_values"})  # Attributes of other containers that the engine asks every one for.
+
+
+def _is_internal(cls: type, name: str) -> bool:
+    """Whether the library itself keeps, or calls, something of that name on an instance."""
+    if not name.startswith("_") or name.startswith("__"):
+        return False
+    package = __name__.partition(".")[0]
+    ours = [owner for owner in cls.__mro__ if owner.__module__.partition(".")[0] == package]
+    return name.startswith("_t_") or name in _OF_OTHERS or any(name in vars(owner) for owner in ours)
 
 
 def _as_dataclass(cls: type[Declared], own: list[str], kw_only: bool) -> None:
@@ -161,6 +177,13 @@ def _as_dataclass(cls: type[Declared], own: list[str], kw_only: bool) -> None:
     cls.__doc__ = documented or "."  # dataclass would spend time on a signature
     dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
     cls.__doc__ = documented
+    for name in (
+        "__repr__",
+        "__eq__",
+    ):  # One that dataclass wrote for a plain base knows the fields of that base alone.
+        owner = next(owner for owner in cls.__mro__ if name in owner.__dict__)
+        if not issubclass(owner, Container) and "__dataclass_params__" in owner.__dict__:
+            setattr(cls, name, getattr(Container, name))
     if cls.__dict__.get("__replace__") is getattr(dataclasses, "_replace", ...):
         delattr(cls, "__replace__")  # From Python 3.13 on; ours does not run __post_init__ again.
 

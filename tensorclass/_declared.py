@@ -122,9 +122,12 @@ class Declared(Container):
         if name not in type(self)._declared:
             raise _construct.no_field_to_set(self, name)
 
-    def _check_open(self, action: str) -> None:
+    def _check_thawed(self, action: str) -> None:
         if type(self)._options.frozen:
             raise _construct.frozen(self, action)
+
+    def _check_open(self, action: str) -> None:
+        self._check_thawed(action)
         super()._check_open(action)
 
     def _drop(self, name: str) -> None:

@@ -11,6 +11,7 @@ import torch
 from torch import Size, Tensor
 from typing_extensions import Self
 
+from ._construct import no_attribute, write
 from ._container import Container
 from ._data import NonTensorStack, join_values
 from ._lazywrite import writes
@@ -19,6 +20,7 @@ from ._rules import errors
 from ._rules.dims import new_dim_in
 from ._rules.errors import Key
 from ._rules.keys import path
+from ._rules.reserved import IN_PLACE
 from ._tensordict import TensorDict
 from ._tree import pytree
 from ._tree.assign import Jobs
@@ -543,6 +545,9 @@ def lazy_class(base: type[Any]) -> Any:
     if not issubclass(base, TensorDict):
         space["__getattr__"] = _field
         space["__setattr__"] = _set_field
+        space["__delattr__"] = _delete_field
+        if base._options.frozen:  # Its refusals come before what a lazy stack does in place.
+            space.update({name: getattr(base, name) for name in IN_PLACE})
     made = ABCMeta.__new__(type(base), base.__name__, (LazyStack, base), space)
     register_lazy(made)
     return made
@@ -558,7 +563,13 @@ def _set_field(self: Any, name: str, value: Any) -> None:
     if name in type(self)._declared:
         type(self).set(self, name, value)
     else:
-        object.__setattr__(self, name, value)
+        write(self, name, value)  # A property with a setter; nothing else is there to be set.
+
+
+def _delete_field(self: Any, name: str) -> None:
+    if name not in type(self)._declared:
+        raise no_attribute(self, name)
+    type(self).del_(self, name)
 
 
 def register_lazy(cls: Any) -> None:

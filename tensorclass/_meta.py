@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import dataclass_transform
 
 from ._cached import replace_cached
-from ._declare import declare, options_of, running
+from ._declare import declare, options_of, refuse_slots, running
 from ._tree import pytree
 
 
@@ -45,6 +45,7 @@ class TensorClassMeta(ABCMeta):
             option for base in namespace.get("__orig_bases__", ()) for option in getattr(base, "_bracketed", ())
         )
         written = {key: value for key, value in namespace.items() if key != "__classcell__"}
+        refuse_slots(name, namespace)
         replace_cached(namespace, bases)
         namespace["_own_init"] = "__init__" in namespace
         namespace["_options"] = options_of(bases, given, bracketed)

@@ -21,7 +21,7 @@ Dim = Any  # An int, a sequence of ints, "feature" or None.
 
 def reduce(op: str, node: N, dim: Dim, keepdim: bool, many: bool, options: dict[str, Any]) -> N:
     """Fold dims of every leaf away."""
-    call = getattr(torch, op)
+    call = function(op)
     if dim is None and not keepdim:
         if op in ("logsumexp", "norm"):
             return leafwise(node, lambda leaf: call(leaf, dim=tuple(range(leaf.ndim))), ())
@@ -31,6 +31,12 @@ def reduce(op: str, node: N, dim: Dim, keepdim: bool, many: bool, options: dict[
             raise errors.OptionError(f"{op}: dim {dim!r}; an int, a sequence of ints, 'feature' or None would do")
         return _features(node, call, keepdim, many, options)
     return along(op, node, dim, keepdim, many, options, call)
+
+
+def function(op: str) -> Callable[..., Tensor]:
+    """The function of torch for a reduction; torch.norm itself takes two dims for a matrix, and no more."""
+    call: Callable[..., Tensor] = torch.linalg.vector_norm if op == "norm" else getattr(torch, op)
+    return call
 
 
 def along(
@@ -123,7 +129,7 @@ def whole(op: str, node: Node, options: dict[str, Any]) -> Tensor:
     leaves = gather(node, [])
     if not leaves:
         raise errors.StructureError(f"{op}: there are no tensors to fold")
-    call = getattr(torch, op)
+    call = function(op)
     if op in ("sum", "nansum", "prod", "amax", "amin", "any", "all"):
         folded = torch.stack([call(leaf, **options) for leaf in leaves])
         out: Tensor = call(folded)

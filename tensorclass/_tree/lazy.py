@@ -37,7 +37,8 @@ class LazyNode(Node):
 
     def _densely(self, op: str, arguments: dict[str, Any]) -> Self:
         """An op that needs one dense container."""
-        out: Self = getattr(self._dense(op), op)(*_spelled(op, arguments))
+        dense = self._dense(op)
+        out: Self = getattr(type(dense), op)(dense, *_spelled(op, arguments))
         return out
 
     def _move(self, op: str, moves: Moves, arguments: dict[str, Any]) -> Self:

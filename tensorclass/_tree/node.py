@@ -89,6 +89,9 @@ class Node:
         """The error for a key that is not there."""
         return errors.KeyMissing(errors.key_missing(key, self._fields))
 
+    def _check_thawed(self, action: str) -> None:
+        """Refuse a write that a frozen class forbids."""
+
     def _check_open(self, action: str) -> None:
         """Refuse a write that a lock forbids."""
         if self._locked:
