@@ -6,9 +6,11 @@ import argparse
 import math
 import sys
 from collections.abc import Iterator
+from itertools import chain
 
 import torch
 
+from . import modules
 from .imports import imports
 from .libraries import ours, peer
 from .rows import Case, cases
@@ -35,7 +37,7 @@ def main() -> int:
     print(f"us a call, medians of {options.rounds} rounds".ljust(32), *HEADINGS)
     broken: list[str] = []
     over_peer: dict[str, list[float]] = {}
-    for case in cases(ours(), other):
+    for case in chain(cases(ours(), other), modules.cases(other is not None)):
         if options.only not in f"{case.kind} {case.name}":
             continue
         times = in_turns(case.ways, options.rounds)

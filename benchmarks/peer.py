@@ -21,3 +21,11 @@ class Particles(TensorClass):
 
 class Tagged(Particles):
     name: str = "none"
+
+
+class In(TensorClass):
+    x: Tensor
+
+
+class Out(TensorClass):
+    y: Tensor

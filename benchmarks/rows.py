@@ -74,12 +74,13 @@ def cases(ours: Library, peer: Library | None) -> Iterator[Case]:
     for kind, rows in KINDS.items():
         names = {name: shared | _containers(kind, library, shared) for name, library in libraries.items()}
         for row in rows:
-            ways = {name: _function(row.container, known) for name, known in names.items()}
-            ways["by hand"] = _function(row.hand, dict(shared))
+            ways = {name: as_way(row.container, known) for name, known in names.items()}
+            ways["by hand"] = as_way(row.hand, dict(shared))
             yield Case(kind, row.name, row.limit, ways)
 
 
-def _function(line: str, names: dict[str, Any]) -> Way:
+def as_way(line: str, names: dict[str, Any]) -> Way:
+    """A line of Python as a function, its names given."""
     exec(f"def way():\n    {line}", names)
     way: Way = names["way"]
     return way

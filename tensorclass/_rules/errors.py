@@ -146,6 +146,14 @@ def keys_form(what: str, keys: object) -> str:
     return f"{what}: {keys!r} will not do; give a key (a string or a tuple of strings) or a list of keys{given}"
 
 
+def no_container(given: Iterable[str]) -> str:
+    """A call with tensors where such calls are off."""
+    return (
+        f"forward takes a container, not {some_names(given) or 'tensors'}; calls with tensors are off "
+        "(DISPATCH_TDNN_MODULES=0)"
+    )
+
+
 def inputs_missing(missing: Iterable[Key], keys: Iterable[Key]) -> str:
     """A module that failed, and inputs that were not there."""
     missing, keys = list(missing), list(keys)

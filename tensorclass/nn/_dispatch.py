@@ -72,11 +72,26 @@ def _dispatching(
         if auto:
             tensordict.auto_batch_size_()
         out = forward(self, tensordict, *args, **kwargs)
-        values = tuple([out[key] for key in _keys(self, "out_keys", dest) if key != DISCARD])
-        return values[0] if len(values) == 1 else values
+        return _results(out, _keys(self, "out_keys", dest))
 
     del call.__wrapped__  # torch.export binds arguments to the signature: it must be the one that takes tensors.
     return call
+
+
+def with_tensors(self: Any, tensordict: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The call of a module with what is no container: for a forward that asks itself, which saves a call."""
+    if "tensordict" in kwargs:
+        return self.forward(kwargs.pop("tensordict"), *args, **kwargs)
+    if not ENABLED:
+        raise TypeError(errors.no_container(kwargs))
+    args = () if tensordict is MISSING else (tensordict, *args)
+    tensordict, args, kwargs = _packed(_keys(self, "in_keys", "in_keys"), args, kwargs, "_")
+    return _results(self.forward(tensordict, *args, **kwargs), _keys(self, "out_keys", "out_keys"))
+
+
+def _results(out: Any, keys: Sequence[Key]) -> Any:
+    values = tuple([out[key] for key in keys if key != DISCARD])
+    return values[0] if len(values) == 1 else values
 
 
 def _keys(module: Any, usual: str, given: str | Sequence[Key]) -> Sequence[Key]:
@@ -93,9 +108,10 @@ def _packed(
 ) -> tuple[TensorDict, tuple[Any, ...], dict[str, Any]]:
     """The arguments that are inputs in a container, and the rest of them."""
     tensordict = TensorDict()
+    fields = tensordict._fields
     place = 0
     for key in keys:
-        if key in tensordict:
+        if key in fields or (fields and key.__class__ is tuple and key in tensordict):
             continue  # One key that feeds two arguments.
         name = key if isinstance(key, str) else argument_name(key, separator)
         if place < len(args):

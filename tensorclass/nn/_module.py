@@ -12,8 +12,9 @@ from .._rules import errors
 from .._rules.keys import Key
 from .._settings import FLAGS
 from .._tensordict import TensorDict
+from .._tree.node import Node
 from ._base import TensorDictModuleBase, leave_out
-from ._dispatch import dispatch
+from ._dispatch import ENABLED, MISSING, with_tensors
 from ._graph import name_of
 from ._keys import arguments_of, keys_of
 from ._outputs import values_for
@@ -76,35 +77,68 @@ class TensorDictModule(TensorDictModuleBase):
         """Where the outputs go."""
         return self._inplace
 
-    @dispatch(auto_batch_size=False)
     def forward(
-        self, tensordict: Container, *args: Any, tensordict_out: Container | None = None, **kwargs: Any
-    ) -> Container:
-        """Read, call, write."""
+        self, tensordict: Any = MISSING, /, *args: Any, tensordict_out: Container | None = None, **kwargs: Any
+    ) -> Any:
+        """Read, call, write: on a container; or on tensors, for those of the out_keys."""
+        if not isinstance(tensordict, Node):
+            if tensordict_out is not None:
+                kwargs["tensordict_out"] = tensordict_out
+            elif tensordict is MISSING and not args and self._is_plain and ENABLED and FLAGS.skip is False:
+                inputs = [kwargs.get(key) for key in self.__dict__["_in_keys"]]
+                if len(inputs) == len(kwargs) and all([isinstance(one, Tensor) for one in inputs]):
+                    return self._on_tensors(inputs, kwargs)
+            return with_tensors(self, tensordict, args, kwargs)
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
             return tensordict
-        modules = self._modules  # nn.Module.__getattr__ would take a microsecond to find the module.
-        call: Any = modules["module"] if "module" in modules else self.__dict__["module"]
+        own = self.__dict__  # nn.Module.__getattr__ would take a microsecond to find the module.
+        modules = own["_modules"]
+        call: Any = modules["module"] if "module" in modules else own["module"]
         try:
-            if self._is_plain and tensordict.__class__ is TensorDict and not kwargs and not args:
-                get = tensordict._fields.get
-                result = call(*[get(key) for key in self._in_keys])  # type: ignore[union-attr,arg-type]  # All strings.
+            if own["_is_plain"] and tensordict.__class__ is TensorDict and not kwargs and not args:
+                get, reads = tensordict._fields.get, own["_in_keys"]
+                result = call(get(reads[0])) if len(reads) == 1 else call(*[get(key) for key in reads])
             else:
                 result = self._called(call, tensordict, args, kwargs)
             out: Any = (
                 tensordict
-                if tensordict_out is None and self._inplace is True
+                if tensordict_out is None and own["_inplace"] is True
                 else self._target(tensordict, tensordict_out)
             )
-            keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
+            keys: list[Key] = own["_out_keys"]
             if len(keys) == 1 and self._selected is None and isinstance(result, Tensor) and keys[0] != "_":
-                out[keys[0]] = result
+                key = keys[0]
+                if out.__class__ is TensorDict and not out._locked and key.__class__ is str:
+                    batch = out._batch
+                    fits = out._device is None and not result.is_nested and result.shape[: len(batch)] == batch
+                    out._fields[key] = result if fits else out._validate(key, result)
+                else:
+                    out[keys[0]] = result
             else:
                 self._write(values_for(result, keys), keys, out)
-            return out  # type: ignore[no-any-return]  # A container.
+            return out
         except Exception as error:
             again, cause = self._explained(error, tensordict)
             raise again from cause
+
+    def _on_tensors(self, inputs: list[Any], given: dict[str, Any]) -> Any:
+        """A keyword call that is all tensors: no container is built where none is seen."""
+        keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
+        selected = self._selected
+        try:
+            result = self.module(*inputs)
+            if isinstance(result, Tensor) and len(keys) == 1 and selected is None and keys[0] != "_":
+                return result
+            outputs = dict(zip(keys, values_for(result, keys)))
+            outputs.pop("_", None)
+            if not all([isinstance(one, Tensor) for one in outputs.values()]):
+                kept = TensorDict(outputs)  # What is no tensor comes back as a container would hold it.
+                outputs = {key: kept[key] for key in outputs}
+        except Exception as error:
+            again, cause = self._explained(error, TensorDict(given))
+            raise again from cause
+        values = tuple([value for key, value in outputs.items() if selected is None or key in selected])
+        return values[0] if len(values) == 1 else values
 
     def _called(self, call: Any, tensordict: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if args:

@@ -15,8 +15,9 @@ from .._rules.flow import Flow
 from .._rules.keys import Key
 from .._settings import FLAGS
 from .._tensordict import TensorDict
+from .._tree.node import Node
 from ._base import CHANGES, TensorDictModuleBase, leave_out
-from ._dispatch import dispatch
+from ._dispatch import MISSING, with_tensors
 from ._graph import flow_line, shown_keys
 from ._keys import keys_of
 from ._module import Inplace, empty, is_module
@@ -168,10 +169,17 @@ class TensorDictSequential(TensorDictModuleBase):
 
     # ---- the call ---------------------------------------------------------------------------------------------------
 
-    @dispatch(auto_batch_size=False)
-    def forward(self, tensordict: Any, *, tensordict_out: Any = None, **kwargs: Any) -> Any:
+    def forward(self, tensordict: Any = MISSING, /, *args: Any, tensordict_out: Any = None, **kwargs: Any) -> Any:
         # Any: a container; of which class, only the modules know.
-        """Run the modules."""
+        """Run the modules: on a container; or on tensors, for those of the out_keys."""
+        if not isinstance(tensordict, Node):
+            if tensordict_out is not None:
+                kwargs["tensordict_out"] = tensordict_out
+            return with_tensors(self, tensordict, args, kwargs)
+        if args:
+            raise errors.KindError(
+                f"the in_keys are {self.in_keys}; {errors.count(len(args), 'argument')} more than that"
+            )
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
             return tensordict
         inplace = self._inplace
@@ -183,17 +191,21 @@ class TensorDictSequential(TensorDictModuleBase):
                 out = self._run(tensordict, kwargs)
                 leave_out(out, dropped)
             return out if inplace is None or out is tensordict else self._give(out, tensordict)
-        out = self._run(type(tensordict).copy(tensordict), kwargs)
+        out = self._run(type(tensordict).copy(tensordict), kwargs)  # type: ignore[attr-defined]  # As every container.
         if tensordict_out is not None:
             return self._give(out, tensordict_out)
         return self._give(out, TensorDict() if inplace is False else empty(tensordict))
 
     def _run(self, tensordict: Any, kwargs: dict[str, Any]) -> Any:
-        modules: Any = self._modules["module"]
-        for module in modules._modules.values():
-            if self.partial_tolerant and any(key not in tensordict for key in module.in_keys):
+        steps = self._modules["module"]._modules.values()  # type: ignore[union-attr]  # Set in __init__.
+        if not kwargs and not self.partial_tolerant:
+            for step in steps:
+                tensordict = step(tensordict)  # type: ignore[misc]  # None of them is None.
+            return tensordict
+        for module in steps:
+            if self.partial_tolerant and any(key not in tensordict for key in module.in_keys):  # type: ignore[union-attr]
                 continue
-            tensordict = module(tensordict, **kwargs)
+            tensordict = module(tensordict, **kwargs)  # type: ignore[misc]
         return tensordict
 
     def _dropped(self, tensordict: Any) -> list[Key]:
