@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from . import distributed as distributed
+    from . import io as io
     from . import nn as nn
     from ._convert import merge_tensordicts as merge_tensordicts
     from ._data import MetaData as MetaData
@@ -56,12 +58,13 @@ else:
         ),
     }  # fmt: skip
     _MODULES = {name: module for module, names in _HOME.items() for name in names}
+    _PARTS = ("distributed", "errors", "io", "nn")
     __all__ = sorted([*_MODULES, "errors"])
 
     def __getattr__(name):
         if name in _MODULES:
             value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
-        elif name in ("nn", "errors"):
+        elif name in _PARTS:
             value = importlib.import_module(f".{name}" if name != "errors" else "._rules.errors", __name__)
         else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -69,4 +72,4 @@ else:
         return value
 
     def __dir__():
-        return sorted({*globals(), *_MODULES, "nn"})
+        return sorted({*globals(), *_MODULES, *_PARTS})

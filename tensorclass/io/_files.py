@@ -120,13 +120,13 @@ def _apart(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _paths(node: Node, at: tuple[str, ...]) -> list[tuple[str, ...]]:
-    pairs = enumerate(node._items) if node._items is not None else node._fields.items()
+    pairs = node._fields.items() if node._items is None else [(str(n), item) for n, item in enumerate(node._items)]
     out: list[tuple[str, ...]] = []
     for key, value in pairs:
         if isinstance(value, Tensor):
             out.append((*at, key))
         elif isinstance(value, Node) and not value._is_data:
-            out += _paths(value, (*at, str(key)))
+            out += _paths(value, (*at, key))
     return out
 
 

@@ -141,7 +141,7 @@ class Reader:
             return self.nested(entry, shape, dtype, place)
         if rows is not None:
             shape = _clipped(shape, rows, path)
-        out = _attempt(path, mapped, path, dtype, shape, self.mode, exact=rows is None)
+        out: Tensor = _attempt(path, mapped, path, dtype, shape, self.mode, exact=rows is None)
         return out if self.device is None else out.to(self.device)
 
     def nested(self, entry: _meta.Meta, shape: list[int], dtype: torch.dtype, place: str) -> Tensor:
@@ -212,7 +212,7 @@ def load(cls: type[Any], path: str, device: Any = None, *, mode: Mode | None = N
     if not isinstance(node, Node):
         raise DataDamaged(f"{path} holds a plain value, no container")
     out = node if isinstance(node, cls) else typed_as(cls, node)
-    return type(out).lock_(out) if target is None else out  # type: ignore[attr-defined]
+    return type(out).lock_(out) if target is None else out
 
 
 def _as_saved(cls: Any, node: Any) -> Any:

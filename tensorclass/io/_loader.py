@@ -84,7 +84,7 @@ def take_shared(rows: C, index: Tensor) -> C:
     """Some rows of a container, put into shared memory as they are read."""
     leaves = walk.gather(rows, [])
     if any(leaf.is_nested for leaf in leaves):
-        return type(rows).__getitem__(rows, index)  # type: ignore[no-any-return]  # Of the class of rows.
+        return type(rows).__getitem__(rows, index)
     out = _shared_like([(leaf.dtype, (len(index), *leaf.shape[1:])) for leaf in leaves])
     for leaf, view in zip(leaves, out):
         torch.index_select(leaf.detach(), 0, index, out=view)

@@ -62,7 +62,7 @@ class MemoryMappedTensor(Tensor):
         return mapped(path, tensor.dtype, tensor.shape, None)  # type: ignore[return-value]
 
     @classmethod
-    def zeros(  # type: ignore[override]  # Tensor has no such method; the stubs of torch do not say.
+    def zeros(
         cls, *shape: Any, dtype: torch.dtype | None = None, filename: Path | None = None, existsok: bool = False
     ) -> Self:
         """Zeros in a file, which takes no room on disk before something is written."""

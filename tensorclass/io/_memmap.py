@@ -41,7 +41,7 @@ def _own_class(node: Node) -> type[Any]:
 def memmap_(node: N, prefix: Path | None = None, **options: Any) -> N:
     """Have the tensors of a container lie in files from now on."""
     adopt(node, memmap(node, prefix, **options))
-    return type(node).lock_(node)  # type: ignore[attr-defined,no-any-return]
+    return type(node).lock_(node)
 
 
 def adopt(node: Node, other: Node) -> None:

@@ -31,7 +31,7 @@ def outline(node: Node, leaves: list[Tensor], form: Encode = encode) -> Outline:
 def _outline(node: Node, leaves: list[Tensor], form: Encode, at: At) -> Outline:
     if node._items is not None:
         items = [_outline(item, leaves, form, (*at, str(number))) for number, item in enumerate(node._items)]
-        return {"lazy": items, "dim": node._dim}  # type: ignore[attr-defined]
+        return {"lazy": items, "dim": node._dim}
     entries: dict[str, Any] = {}
     for key, value in node._fields.items():
         here = (*at, key)

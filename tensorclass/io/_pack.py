@@ -49,7 +49,7 @@ def buffer_of(tensor: Tensor) -> Buffer:
     storage = tensor.untyped_storage()
     buffer = _BUFFERS.get(storage._cdata)
     if buffer is None:
-        data = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)  # type: ignore[call-overload]
+        data = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(storage)
         buffer = _BUFFERS[storage._cdata] = Buffer(data)
     return buffer
 
@@ -151,7 +151,9 @@ def pack_into(buffer: Tensor, leaves: list[Tensor]) -> list[Tensor]:
 def empty_buffer(length: int, device: Any = "cpu", share: bool = False, pin: bool = False) -> Tensor:
     """A buffer of bytes, in shared or pinned memory on request."""
     if share:
-        return torch.empty(length, dtype=torch.uint8).share_memory_()
+        data = torch.empty(length, dtype=torch.uint8)
+        data.share_memory_()
+        return data
     return torch.empty(length, dtype=torch.uint8, device=device, pin_memory=pin)
 
 

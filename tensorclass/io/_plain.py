@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
@@ -81,7 +82,7 @@ def _dtype(name: str) -> torch.dtype:
     return found
 
 
-_DECODERS = {
+_DECODERS: dict[str, Callable[[Any], Any]] = {
     "float": float,
     "dict": lambda pairs: {decode(key): decode(one) for key, one in pairs},
     "size": torch.Size,

@@ -111,7 +111,7 @@ class RowWriter:
             here, place = (*at, key), os.path.join(folder, names[key])
             if "dtype" in entry and not entry.get("is_nested"):
                 file = open(place + TENSOR, "ab", buffering=0)
-                self._leaves[here] = (file, entry)  # type: ignore[assignment]  # A raw file writes bytes, too.
+                self._leaves[here] = (file, entry)
             elif entry.get("type") == "NonTensorData":
                 continue
             else:

@@ -42,7 +42,7 @@ def containers() -> dict[str, Any]:
     }
 
 
-FORMS = {"torch": (save, load), "safetensors": (save_safetensors, load_safetensors)}
+FORMS: dict[str, tuple[Any, Any]] = {"torch": (save, load), "safetensors": (save_safetensors, load_safetensors)}
 each = pytest.mark.parametrize("name", containers())
 both = pytest.mark.parametrize("form", FORMS)
 

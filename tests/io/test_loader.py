@@ -57,7 +57,8 @@ def test_rows_are_collated_to_a_batch_of_their_class() -> None:
 
 
 def test_containers_inside_of_tuples_are_collated() -> None:
-    first, second = next(iter(DataLoader([(samples()[n], n) for n in range(4)], batch_size=4)))
+    pairs: Any = [(samples()[n], n) for n in range(4)]
+    first, second = next(iter(DataLoader(pairs, batch_size=4)))
 
     assert type(first) is Sample and first.batch_size == (4,) and second.tolist() == [0, 1, 2, 3]
 

@@ -148,7 +148,7 @@ def _fill(td: TensorDict, done: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_processes_share_a_map(method: str, tmp_path: Path) -> None:
     saved = TensorDict(a=torch.zeros(4, 2), batch_size=[4]).memmap(tmp_path)
-    context = mp.get_context(method)
+    context: Any = mp.get_context(method)
     done = context.Queue()
     worker = context.Process(target=_fill, args=(saved[1:3], done))
     worker.start()
