@@ -58,5 +58,6 @@ def difference(op: str, ranks: dict[int, Structure]) -> str:
                 return f"{op}: rank {has} has {name}, rank {lacks} has not; {must}"
             if tuple(first[path]) != tuple(other[path]):
                 (shape, dtype), (theirs, their_dtype) = first[path], other[path]
-                return f"{op}: {name} is {shape} of {dtype} on rank {lead}, {theirs} of {their_dtype} on rank {rank}; {must}"
+                here, there = f"{shape} of {dtype} on rank {lead}", f"{theirs} of {their_dtype} on rank {rank}"
+                return f"{op}: {name} is {here}, {there}; {must}"
     return f"{op}: the keys stand in another order on some rank; {must}"

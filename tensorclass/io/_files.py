@@ -26,6 +26,7 @@ _FORM = "tensorclass"
 def save(container: Container, file: Path | BinaryIO) -> None:
     """Write a container to one file with torch.save, in a form that needs no unpickling of classes.
 
+    >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/data.pt"
     >>> save(TensorDict(a=torch.arange(3), batch_size=[3]), path)
     >>> load(path)["a"], list(torch.load(path, weights_only=True))
@@ -85,6 +86,7 @@ def _as(cls: Any, node: Any) -> Any:
 def save_safetensors(container: Container, path: Path) -> None:
     """Write a container to a safetensors file: its tensors under dotted keys, the rest as metadata.
 
+    >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/data.safetensors"
     >>> save_safetensors(TensorDict({"n": {"a": torch.arange(3)}}, batch_size=[3]), path)
     >>> load_safetensors(path)["n", "a"]

@@ -78,31 +78,22 @@ class Reader:
         if device is None and meta.get("_device", "cpu") is not None:
             device = _CPU
         out = TensorDict(None, Size(batch), device)
-        out._names = _meta.names_of(meta, len(batch), folder)
-        rank = len(batch)
-        fields = out._fields
-        entries = _meta.entries_of(meta, folder)
-        plain = all(key.isidentifier() for key in entries) and not any(
-            entry.get("is_nested") for entry in entries.values()
-        )
-        names = None if plain else file_names([(key, endings_of(entry)) for key, entry in entries.items()])
+        if "_names" in meta:
+            out._names = _meta.names_of(meta, len(batch), folder)
+        fields, entries = out._fields, _meta.entries_of(meta, folder)
+        names = _files_of(entries)
         for key, entry in entries.items():
             place = f"{folder}/{key if names is None else names[key]}"
             if "dtype" in entry:
-                value = self.tensor(entry, place, rows)
-                if not value.is_nested and list(value.shape[:rank]) != batch:
-                    raise DataDamaged(
-                        f"{folder}: " + errors.batch_mismatch((*at, key), tuple(value.shape), tuple(batch))
-                    )
+                fields[key] = self.tensor(entry, place, rows, batch, at, key)
             elif "type" in entry:
                 value = self.child(entry, place, (*at, key), rows)
-                if isinstance(value, Node) and list(value._batch[:rank]) != batch:
-                    raise DataDamaged(
-                        f"{folder}: " + errors.node_mismatch((*at, key), tuple(value._batch), tuple(batch))
-                    )
+                if isinstance(value, Node) and list(value._batch[: len(batch)]) != batch:
+                    said = errors.node_mismatch((*at, key), tuple(value._batch), tuple(batch))
+                    raise DataDamaged(f"{folder}: {said}")
+                fields[key] = value
             else:
                 raise DataDamaged(f"{folder}/{META}: {errors.name_of((*at, key))} has neither a dtype nor a type")
-            fields[key] = value
         return _as_saved(_class_called(meta["_typed"]), out) if "_typed" in meta else out
 
     def child(self, entry: _meta.Meta, place: str, at: At, rows: int | None) -> Any:
@@ -131,25 +122,37 @@ class Reader:
 
     # ---- tensors ------------------------------------------------------------------------------------------------
 
-    def tensor(self, entry: _meta.Meta, place: str, rows: int | None) -> Tensor:
+    def tensor(self, entry: _meta.Meta, place: str, rows: int | None, batch: list[int], at: At, key: str) -> Tensor:
         path = place + TENSOR
         shape = _meta.sizes(entry.get("shape"), path)
-        dtype = _meta.DTYPES.get(entry["dtype"]) if type(entry["dtype"]) is str else None
-        if dtype is None:
-            dtype = _meta.dtype_of(entry, path)
+        dtype = _meta.dtype_of(entry, path)
         if entry.get("is_nested"):
-            return self.nested(entry, shape, dtype, place)
-        if rows is not None:
-            shape = _clipped(shape, rows, path)
-        out: Tensor = _attempt(path, mapped, path, dtype, shape, self.mode, exact=rows is None)
+            out = self.nested(entry, shape, dtype, place)
+            shape = shape[:1]
+        else:
+            if rows is not None:
+                shape = _clipped(shape, rows, path)
+            out = self.mapped(path, dtype, shape, rows is None)
+        if shape[: len(batch)] != batch:
+            said = errors.batch_mismatch((*at, key), tuple(shape), tuple(batch))
+            raise DataDamaged(f"{place.rpartition('/')[0]}: {said}")
+        return out
+
+    def mapped(self, path: str, dtype: torch.dtype, shape: list[int], exact: bool) -> Tensor:
+        try:
+            out = mapped(path, dtype, shape, self.mode, exact=exact)
+        except StorageError:
+            raise
+        except (RuntimeError, ValueError, OverflowError, TypeError, MemoryError) as error:
+            raise DataDamaged(f"{path}: {error}") from error
         return out if self.device is None else out.to(self.device)
 
     def nested(self, entry: _meta.Meta, shape: list[int], dtype: torch.dtype, place: str) -> Tensor:
-        table = self.tensor({"shape": shape, "dtype": "torch.int64"}, place + SIZES[: -len(TENSOR)], None).tolist()
+        table = self.mapped(place + SIZES, torch.int64, shape, True).tolist()
         if len(shape) != 2 or any(size < 0 for row in table for size in row):
             raise DataDamaged(f"{place}{SIZES} is no table of shapes")
         lengths = [Size(row).numel() for row in table]
-        flat = self.tensor({"shape": [sum(lengths)], "dtype": str(dtype)}, place, None)
+        flat = self.mapped(place + TENSOR, dtype, [sum(lengths)], True)
         parts = [part.view(row) for part, row in zip(flat.as_subclass(Tensor).split(lengths), table)]
         layout = torch.jagged if entry.get("layout") == "jagged" else torch.strided
         return _attempt(place, torch.nested.as_nested_tensor, parts, layout=layout)  # type: ignore[no-any-return]
@@ -278,6 +281,14 @@ def _rows_of(values: list[Any], batch: list[int]) -> NonTensorStack:
     for _ in batch[1:]:
         values = [one for row in values for one in row]
     return NonTensorStack._from_positions(values, torch.arange(len(values)).reshape(batch))
+
+
+def _files_of(entries: dict[str, _meta.Meta]) -> dict[str, str] | None:
+    """The base names of files by key; None where they are the keys."""
+    for key, entry in entries.items():
+        if not key.isidentifier() or "is_nested" in entry and entry["is_nested"]:
+            return file_names([(key, endings_of(entry)) for key, entry in entries.items()])
+    return None
 
 
 def _clipped(shape: list[int], rows: int, what: str) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import errno
+import math
 import os
 import shutil
 import stat
@@ -113,9 +114,7 @@ def mapped(
     path: str, dtype: torch.dtype, shape: Sequence[int], mode: Mode | None, *, exact: bool = False, links: bool = False
 ) -> Tensor:
     """A map of a file, which must be long enough (exact: and no longer); links: whether it may be a link."""
-    count = 1
-    for size in shape:
-        count *= size
+    count = math.prod(shape)
     if count == 0:
         return _nothing(shape, dtype)
     descriptor, writable = _open(path, mode, links)

@@ -102,8 +102,12 @@ def get(folder: str) -> Meta:
     """The metadata of a folder."""
     path = f"{folder}/{META}"
     try:
-        with open(path, "rb") as file:
-            meta = json.loads(file.read())
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        try:
+            text = os.read(file, os.fstat(file).st_size)
+        finally:
+            os.close(file)
+        meta = json.loads(text)
     except FileNotFoundError:
         raise DataMissing(f"nothing is stored in {folder}: it has no {META}") from None
     except OSError as error:

@@ -22,6 +22,7 @@ At = tuple[str, ...]
 class RowWriter:
     """Appends rows to what a folder holds, or starts with the first ones; memory stays flat.
 
+    >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with RowWriter(folder) as rows:
     ...     for start in range(0, 6, 2):
