@@ -212,7 +212,7 @@ def batches(n: int) -> Iterator[Obs]:
 def through_iteration() -> None:
     for obs in batches(3):
         print(obs[0].state.shape)
-    rows = [row for row in made(3)]
+    rows = [row for row in made(3)]  # noqa: C416  # a comprehension is what is tried here
     stack(rows)
     stack([made(3) for _ in range(4)])
     cat([made(3), made(4), made(5)])

@@ -1,0 +1,16 @@
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from torch import Tensor
+from typing_extensions import Self
+
+class Module:
+    __call__: Callable[..., Any]
+    training: bool
+    def __init__(self) -> None: ...
+    def to(self, *args: Any) -> Self: ...
+    def parameters(self) -> Iterator[Tensor]: ...
+
+class Sequential(Module):
+    def __init__(self, *modules: Module) -> None: ...
+    def forward(self, input: Tensor) -> Tensor: ...
