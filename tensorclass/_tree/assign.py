@@ -12,6 +12,7 @@ from .._rules import errors, indexing
 from .._rules.keys import path
 from .index import Items, as_shape, batch_after, prepared
 from .inplace import check_leaf, overlaps, refuse_graph
+from .join import right
 from .node import Node
 
 Path = tuple[str, ...]
@@ -59,6 +60,8 @@ def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
                 raise errors.StructureError(
                     f"index: {errors.name_of((*under, key))} is a container, the value a tensor"
                 )
+            if given is None and isinstance(new, Tensor):  # Batch-shaped; the batch dims of a nested node may be more.
+                new = right(new, len(leaf._batch) - len(node._batch))
             type(leaf)._plan_write(leaf, items, new, jobs, (*under, key))
         elif given is not None and not _equal(leaf, new):
             jobs.append(_data_job(node, key, at, new))

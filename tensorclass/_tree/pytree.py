@@ -86,6 +86,12 @@ def unflatten(leaves: Any, context: Context) -> Any:
     return new
 
 
+def is_whole(node: Any, context: Context) -> bool:
+    """Whether a container made by unflatten has as many batch dims as before, and tensors for leaves."""
+    rank = context[5]
+    return len(node._batch) == rank and node._leaves is None
+
+
 def register_items(cls: type[Any], split: Any, build: Any) -> None:
     """Make a class of lazy stacks known: its children are its items."""
     pytree.register_pytree_node(

@@ -144,3 +144,22 @@ def test_entries_named_twice_are_taken_out_once() -> None:
 
     assert td.stack_tensors("a", "a", out_key="aa", dim=-1)["aa"].shape == (3, 2)
     assert list(td.separates("b", "b").keys()) == ["b"]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_batch_shaped_tensor_is_written_to_containers_with_more_batch_dims_too(lazy: bool) -> None:
+    td = TensorDict({"a": torch.zeros(2, 3), "wide": TensorDict(b=torch.zeros(2, 3, 4), batch_size=[2, 3, 4])}, [2, 3])
+    rows = lazy_stack(list(td.unbind(1)), 1) if lazy else td
+
+    rows[0] = torch.tensor([1.0, 2.0, 3.0])
+
+    assert rows["wide", "b"][0].tolist() == [[1.0] * 4, [2.0] * 4, [3.0] * 4]
+
+
+@pytest.mark.parametrize("index", [True, False, torch.tensor(True), (0, True), (slice(None), False)])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_a_bool_adds_a_dim_to_a_lazy_stack(index: Any, dim: int) -> None:
+    leaf = torch.arange(6.0).reshape(2, 3)
+    rows = lazy_stack(list(TensorDict(a=leaf, batch_size=[2, 3]).unbind(dim)), dim)
+
+    assert torch.equal(rows[index]["a"], leaf[index])
