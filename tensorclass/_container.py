@@ -308,32 +308,31 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         if not self._locked:
             object.__setattr__(self, "_locked", True)
         root = weakref.ref(self)
-        for value in self._fields.values():
-            if is_tree(value):
-                value._lock_under(root)
+        for node in self._below():
+            node._lock_under(root)
         return self
 
+    def _below(self) -> list[Any]:
+        """The containers right below this one."""
+        return [value for value in self._fields.values() if is_tree(value)]
+
     def _lock_under(self, root: weakref.ref[Any]) -> None:
-        object.__setattr__(self, "_locked", root)
-        for value in self._fields.values():
-            if is_tree(value):
-                value._lock_under(root)
+        object.__setattr__(self, "_locked", (*locks_of(self, root), root))
+        for node in self._below():
+            node._lock_under(root)
 
     def unlock_(self) -> Self:
         """Allow all writes again, here and below; refused for a part of something that is locked."""
-        held = self._locked
-        if isinstance(held, weakref.ref):
-            root = held()
-            if root is not None and root is not self and root._locked:
-                raise errors.Locked("cannot unlock a part of a locked container; call .unlock_() on the whole")
-        self._unlock()
+        me = weakref.ref(self)
+        if locks_of(self, me):
+            raise errors.Locked("cannot unlock a part of a locked container; call .unlock_() on the whole")
+        self._unlock(me)
         return self
 
-    def _unlock(self) -> None:
-        object.__setattr__(self, "_locked", False)
-        for value in self._fields.values():
-            if is_tree(value):
-                value._unlock()
+    def _unlock(self, root: weakref.ref[Any]) -> None:
+        object.__setattr__(self, "_locked", locks_of(self, root) or False)
+        for node in self._below():
+            node._unlock(root)
 
     def unlocked(self) -> Any:
         """A with block in which the container is not locked."""
@@ -401,6 +400,13 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
 
 read = _index.read
+
+
+def locks_of(node: Any, but: weakref.ref[Any]) -> tuple[weakref.ref[Any], ...]:
+    """The locked containers that a container is part of, one aside: each of them keeps it locked."""
+    if not isinstance(node._locked, tuple):
+        return ()
+    return tuple([ref for ref in node._locked if ref is not but and (root := ref()) is not None and root._locked])
 
 
 class _Relock:

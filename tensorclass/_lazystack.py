@@ -46,7 +46,8 @@ class LazyStack(LazyMoveMethods, Container):
         object.__setattr__(new, "_batch", stacked_batch(items, dim))
         first = items[0]._device
         object.__setattr__(new, "_device", first if all(item._device == first for item in items) else None)
-        object.__setattr__(new, "_names", None)
+        names = items[0]._names
+        object.__setattr__(new, "_names", None if names is None else (*names[:dim], None, *names[dim:]))
         object.__setattr__(new, "_locked", False)
         object.__setattr__(new, "_leaves", None)
         return new
@@ -196,6 +197,8 @@ class LazyStack(LazyMoveMethods, Container):
         return self._rows(prepared(index, self._batch, spread_masks=False))
 
     def _rows(self, items: Items) -> Any:
+        if any(isinstance(item, bool) or (isinstance(item, Tensor) and is_flag(item)) for item in items):
+            return self._dense("index")[items]
         dim, at, place, out_dim = 0, self._dim, None, 0
         for number, item in enumerate(items):
             if item is None:
@@ -243,7 +246,7 @@ class LazyStack(LazyMoveMethods, Container):
         if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
             type(self).set(self, index, value)
             return
-        if self._dim == 0 and isinstance(index, int) and isinstance(value, Node):
+        if self._dim == 0 and index.__class__ is int and isinstance(value, Node):
             self._check_open("replace a row")
             row = self._items[index]
             if len(value._batch) != len(row._batch):
@@ -414,22 +417,8 @@ class LazyStack(LazyMoveMethods, Container):
         rows = zip(self._items, *[type(other).unbind(other, self._dim) for other in others])
         return self._restack([type(item).named_apply(item, fn, *rest, **options) for item, *rest in rows])
 
-    def lock_(self) -> Self:
-        """Refuse new, replaced and deleted entries."""
-        object.__setattr__(self, "_locked", True)
-        for item in self._items:
-            type(item).lock_(item)
-        return self
-
-    def _unlock(self) -> None:
-        object.__setattr__(self, "_locked", False)
-        for item in self._items:
-            item._unlock()
-
-    def _lock_under(self, root: Any) -> None:
-        object.__setattr__(self, "_locked", root)
-        for item in self._items:
-            item._lock_under(root)
+    def _below(self) -> list[Any]:
+        return list(self._items)
 
     def _set_batch(self, batch: Size) -> None:
         if batch != self._batch:
@@ -573,13 +562,40 @@ def _delete_field(self: Any, name: str) -> None:
 
 
 def register_lazy(cls: Any) -> None:
-    """Make a class of lazy stacks known to pytree: its children are its items."""
-    pytree.register_items(cls, lambda stack: (list(stack._items), stack._dim), lazy_stack)
+    """Make a class of lazy stacks known to pytree.
+
+    A transform such as vmap counts dims from that of the whole stack, so its children are its entries, stacked; those
+    of a ragged stack are its items.
+    """
+    pytree.register_items(cls, _children, _from_children)
+
+
+def _children(stack: Any) -> tuple[list[Any], Any]:
+    try:
+        leaves, context = pytree.flatten(stack._dense("pytree"))
+    except (errors.RaggedError, errors.StructureError):
+        return list(stack._items), (stack._dim, None)
+    return leaves, (stack._dim, context)
+
+
+def _from_children(children: Any, context: Any) -> Any:
+    dim, inside = context
+    if inside is None:
+        return lazy_stack(list(children), dim)
+    dense = pytree.unflatten(children, inside)
+    if pytree.is_whole(dense, inside) and dense._batch[dim]:
+        return lazy_stack(type(dense).unbind(dense, dim), dim)
+    return dense  # Inside of vmap, where the stack dim may be the one that is hidden.
 
 
 def lazy_fields(rows: Any, key: Any, value: Any) -> Any:
     """A copy of some rows with another value under a key."""
     return type(rows).set(type(rows).clone(rows), key, value)
+
+
+def is_flag(index: Tensor) -> bool:
+    """Whether an index is a single bool, which adds a dim and takes none."""
+    return index.ndim == 0 and index.dtype is torch.bool
 
 
 def picked(items: list[Any], index: Any) -> list[Any]:

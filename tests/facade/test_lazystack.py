@@ -150,10 +150,19 @@ def test_items_must_be_alike() -> None:
 def test_a_lazy_stack_goes_through_pytree_and_vmap() -> None:
     batch = lazy_stack([TensorDict(a=torch.ones(3), batch_size=[3])] * 2)
 
-    assert_close(torch.vmap(lambda x: x * 2, in_dims=1, out_dims=1)(batch.contiguous()), batch.contiguous() * 2)
+    for dim in (0, 1):
+        assert_close(torch.vmap(lambda x: x * 2, in_dims=dim, out_dims=dim)(batch), batch.contiguous() * 2)
     leaves, spec = torch.utils._pytree.tree_flatten(batch)
-    assert len(leaves) == 2
-    assert torch.utils._pytree.tree_unflatten(leaves, spec).batch_size == (2, 3)
+    assert [leaf.shape for leaf in leaves] == [(2, 3)]
+    again = torch.utils._pytree.tree_unflatten(leaves, spec)
+    assert type(again) is type(batch)
+    assert again.batch_size == (2, 3)
+
+
+def test_pytree_sees_the_items_of_a_ragged_stack() -> None:
+    batch = lazy_stack([TensorDict(a=torch.ones(n), batch_size=n) for n in (1, 2)])
+
+    assert torch.utils._pytree.tree_map(lambda leaf: leaf + 1, batch)[1]["a"].tolist() == [2, 2]
 
 
 def test_maybe_dense_stack_is_dense_where_it_can_be() -> None:
@@ -162,3 +171,20 @@ def test_maybe_dense_stack_is_dense_where_it_can_be() -> None:
 
     assert type(alike) is TensorDict
     assert type(ragged) is LazyStackedTensorDict
+
+
+def test_a_lazy_stack_has_the_dim_names_of_its_items() -> None:
+    item = TensorDict(a=torch.zeros(2, 3), batch_size=[2, 3], names=["time", "agent"])
+
+    assert lazy_stack([item, item], 1).names == ["time", None, "agent"]
+    assert lazy_stack([item, item], 1).permute(2, 0, 1).names == ["agent", "time", None]
+
+
+def test_a_locked_lazy_stack_keeps_its_items_locked() -> None:
+    stack = lazy_stack([TensorDict(a=torch.zeros(3))] * 2).lock_()
+    with pytest.raises(errors.Locked, match="cannot unlock a part"):
+        stack[0].unlock_()
+
+    stack.unlock_()
+
+    assert not stack[0].is_locked

@@ -349,3 +349,17 @@ def test_a_batch_of_one_row_can_lose_its_dims() -> None:
     assert td.reshape(()).batch_size == td.reshape([]).batch_size == td.view(()).batch_size == ()
     assert td.reshape(())["b"].shape == (3,)
     assert TensorDict(a=torch.ones(3)).expand([]).batch_size == ()
+
+
+def test_a_part_of_two_locked_containers_is_locked_as_long_as_one_of_them_is() -> None:
+    part = TensorDict(a=torch.zeros(3))
+    one, two = TensorDict({"part": part}).lock_(), TensorDict({"part": part}).lock_()
+
+    two.unlock_()
+    with pytest.raises(errors.Locked):
+        one["part"]["b"] = torch.zeros(3)
+    with pytest.raises(errors.Locked):
+        part.unlock_()
+    one.unlock_()
+
+    assert not part.is_locked
