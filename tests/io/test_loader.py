@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -147,3 +149,35 @@ def test_samplers_of_torch_share_the_rows_out() -> None:
     parts = [RowLoader(data, batch_size=8, sampler=DistributedSampler(data, 2, rank, shuffle=False)) for rank in (0, 1)]
 
     assert [numbered(list(part)) for part in parts] == [[[0, 2, 4, 6, 8]], [[1, 3, 5, 7, 9]]]
+
+
+STREAM = """
+import resource, torch
+from tensorclass import TensorDict
+from tensorclass.io import RowLoader, RowWriter
+
+def used():
+    return int(next(line for line in open("/proc/self/status") if line.startswith("VmData")).split()[1]) << 10
+
+list(RowLoader(TensorDict(a=torch.ones(8), batch_size=[8]), batch_size=4))  # What is loaded once is loaded now.
+room = 48 << 20
+resource.setrlimit(resource.RLIMIT_DATA, (used() + room, -1))
+part = TensorDict(a=torch.ones(1024, 1024), batch_size=[1024])  # 4 MiB
+with RowWriter("store") as rows:
+    for _ in range(48):
+        rows.append(part)
+stored = TensorDict.load_memmap("store")
+total = sum(float(batch["a"].sum()) for batch in RowLoader(stored, batch_size=512, shuffle=True))
+assert total == 48 << 20, total
+try:
+    stored.clone()
+except RuntimeError:
+    print("too large for memory")
+"""
+
+
+@pytest.mark.slow
+def test_more_data_than_memory_can_be_written_and_read(tmp_path: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", STREAM], cwd=tmp_path, capture_output=True, text=True)
+
+    assert done.stdout.strip() == "too large for memory", done.stderr

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ["tensorclass", "tensorclass.nn"]
-API = {"tensorclass": ROOT / "docs" / "api.md", "tensorclass.nn": ROOT / "docs" / "api_nn.md"}
+PACKAGES = ["tensorclass", "tensorclass.distributed", "tensorclass.io", "tensorclass.nn"]
+PAGES = {"tensorclass": "api.md", "tensorclass.nn": "api_nn.md"}
+API = {package: ROOT / "docs" / PAGES.get(package, "api_storage.md") for package in PACKAGES}
 
 
 def names(package: str) -> list[str]:
