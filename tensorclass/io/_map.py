@@ -81,11 +81,11 @@ class MemoryMappedTensor(Tensor):
         return file_of(self)
 
     def __getitem__(self, index: Any) -> Any:
-        out = _item(self, index)
         kind = index.__class__
-        if kind is int or kind is slice:
-            return out.as_subclass(MemoryMappedTensor)
-        return out if kind is Tensor else _as_map(self, out)
+        if kind is Tensor and index.ndim:
+            return _item(self, index)  # Rows picked by a tensor are a copy.
+        out = _item(self, index)
+        return out.as_subclass(MemoryMappedTensor) if kind is int or kind is slice else _as_map(self, out)
 
     def __format__(self, spec: str) -> str:  # That of a subclass would print 0-d tensors, which print by formatting.
         return format(self.as_subclass(Tensor), spec)

@@ -20,9 +20,7 @@ from ._names import META
 
 Meta = dict[str, Any]
 
-WORDS = frozenset(
-    "shape device stack_dim data _type _format_version _class _names _typed _device _entries _rows _items".split()
-)
+WORDS = frozenset("shape device _type _format_version _class _names _typed _device _entries _rows".split())
 DTYPES = {
     str(dtype): dtype
     for dtype in vars(torch).values()
@@ -154,7 +152,7 @@ def names_of(meta: Meta, rank: int, what: str) -> tuple[str | None, ...] | None:
 
 def entries_of(meta: Meta, what: str) -> dict[str, Meta]:
     """The entries of a folder, by key."""
-    entries = {key: entry for key, entry in meta.items() if type(entry) is dict and key not in WORDS}
+    entries = {key: entry for key, entry in meta.items() if type(entry) is dict and key != "_entries"}
     hidden = meta.get("_entries", {})
     if type(hidden) is not dict or not all(type(entry) is dict for entry in hidden.values()):
         raise DataDamaged(f"{what}: {_said(hidden)} are no entries")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import errno
 import io
+import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
@@ -36,6 +38,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
     "expand": lambda t: t[0].expand(4, 3),
     "flatten": lambda t: t.flatten(),
     "row": lambda t: next(iter(t)),
+    "scalar tensor": lambda t: t[torch.tensor(1)],
     "detach": lambda t: t.detach(),
     "view twice": lambda t: t[1:].transpose(0, 1)[0],
 }
@@ -107,8 +110,38 @@ def test_a_copy_on_write_map_stays_one_in_a_pickle(numbers: MemoryMappedTensor) 
     assert numbers.sum() == 66
 
 
-@pytest.mark.parametrize("view", ["whole", "view"])
-def test_a_map_prints_as_a_tensor_does(view: str, numbers: MemoryMappedTensor) -> None:
+@pytest.mark.parametrize("mode", [None, "r+"])
+def test_a_file_that_can_only_be_read_is_mapped_and_left_alone(
+    mode: Any, numbers: MemoryMappedTensor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call, name = os.open, numbers.filename
+    assert name is not None
+
+    def read_only(path: Any, flags: int, *more: Any) -> int:
+        if path == name and flags & (os.O_RDWR | os.O_WRONLY):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return call(path, flags, *more)
+
+    monkeypatch.setattr(os, "open", read_only)
+    if mode == "r+":
+        with pytest.raises(DataDamaged, match="Permission denied"):
+            MemoryMappedTensor.from_filename(name, torch.int64, [4, 3], mode=mode)
+        return
+    apart = MemoryMappedTensor.from_filename(name, torch.int64, [4, 3])
+    apart.zero_()
+
+    assert numbers.sum() == 66 and apart.sum() == 0
+
+
+def test_maps_go_where_tensors_go(numbers: MemoryMappedTensor) -> None:
+    weight = torch.ones(3, requires_grad=True)
+    (numbers.float() @ weight).sum().backward()
+
+    assert weight.grad is not None and weight.grad.tolist() == [18, 22, 26]
+    assert torch.vmap(lambda row: row.sum())(numbers).tolist() == [3, 12, 21, 30]
+
+
+def test_a_map_prints_as_a_tensor_does(numbers: MemoryMappedTensor) -> None:
     assert repr(numbers[2]) == "MemoryMappedTensor([6, 7, 8])" and f"{numbers[2, 1]}" == "7"
     assert repr(numbers[2, 1]) == "MemoryMappedTensor(7)"
 

@@ -187,6 +187,8 @@ def test_nested_tensors_come_back(layout: torch.layout, tmp_path: Path) -> None:
         "shape",
         "device",
         "_type",
+        "_entries",
+        "data",
         "_x",
         "\x00",
         "a\\b",
@@ -300,6 +302,18 @@ def test_lazy_stacks_come_back_lazy(tmp_path: Path) -> None:
     assert back.batch_size == (2, 2, -1) and torch.equal(back._items[1]["a"], plain._items[1]["a"])
     for one in (saved, Outer.load_memmap(tmp_path / "typed")):
         assert isinstance(one, Outer) and one.batch_size == (2, -1) and torch.equal(one[1].y, typed[1].y)
+
+
+def test_rows_alone_come_back(tmp_path: Path) -> None:
+    NonTensorStack("x", "y").memmap(tmp_path)
+
+    assert NonTensorStack.load_memmap(tmp_path).tolist() == ["x", "y"]
+
+
+def test_parameters_are_saved_as_tensors(tmp_path: Path) -> None:
+    saved = TensorDict.from_module(torch.nn.Linear(3, 2)).memmap(tmp_path)
+
+    assert saved["weight"].shape == (2, 3) and type(saved["weight"]) is MemoryMappedTensor
 
 
 def test_many_items_keep_their_order(tmp_path: Path) -> None:

@@ -44,8 +44,13 @@ class PeerWorld(peer.TensorClass):  # type: ignore[misc]
 
 def entries(dtypes: str) -> dict[str, Any]:
     leaves: dict[str, Any] = {name: torch.ones(3).to(getattr(torch, name)) for name in dtypes.split()}
-    keys = {key: torch.rand(3) for key in ("a/b/c", "..", "x.y", "%", "", "a b", "é", "\x01")}
-    nested = {"deep": {"er": torch.rand(3, 2), "no": torch.zeros(3, 0)}, "a/b": {"v": torch.rand(3)}, "hollow": {}}
+    keys = {key: torch.rand(3) for key in ("a/b/c", "..", "x.y", "%", "", "a b", "é", "\x01", "data")}
+    nested = {
+        "deep": {"er": torch.rand(3, 2), "no": torch.zeros(3, 0)},
+        "a/b": {"v": torch.rand(3)},
+        "hollow": {},
+        "stack_dim": {"v": torch.rand(3)},
+    }
     return {**leaves, **keys, **nested, "whole": torch.arange(6).reshape(3, 2)}
 
 
