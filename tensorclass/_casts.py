@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 from typing_extensions import Self
 
-from ._rules import errors
+from ._rules import errors, pointwise
 from ._rules.indexing import check_mask, spelled_out
 from ._rules.keys import unravel
 from ._rules.sizes import Mask
 from ._tree import inplace as inplace_
 from ._tree import walk
-from ._tree.contract import as_size, full_device
-from ._tree.explain import uncommon
-from ._tree.join import right, rows_of
+from ._tree.contract import NUMBERS, as_size, full_device
+from ._tree.explain import explain_pair, uncommon
+from ._tree.join import as_mask, right, rows_of
 from ._tree.node import Node, is_tree, kind
 
 # The class below has methods with these names.
@@ -147,7 +147,7 @@ class CastMethods(Node):
             raise errors.KindError("copy_: the source is no container")
         mine, theirs = walk.gather(self, []), walk.match("copy_", self, source, [])
         for leaf, new in zip(mine, theirs):
-            if torch.broadcast_shapes(leaf.shape, new.shape) != leaf.shape:
+            if not inplace_.takes(leaf.shape, new.shape):
                 raise errors.ShapeError(f"copy_: shape {list(new.shape)} does not fit in {list(leaf.shape)}")
         inplace_.check("copy_", mine)
         for leaf, new in zip(mine, theirs):
@@ -292,16 +292,18 @@ class CastMethods(Node):
 
     def masked_fill_(self, mask: Tensor, value: Any) -> Self:
         """A number in the rows where a batch-shaped mask is true, in place."""
-        self._write_at(mask, value)
+        self._write_at(as_mask("masked_fill_", mask), value)
         return self
 
     def clamp(self, min: Any = None, max: Any = None) -> Self:
-        """Every element held between min and max."""
-        return walk.each(self, lambda leaf: leaf.clamp(min, max))
+        """Every element held between min and max: numbers, batch-shaped tensors or containers."""
+        return _ternary("clamp", torch.clamp, self, min, max)
 
     def clamp_(self, min: Any = None, max: Any = None) -> Self:
         """Every element held between min and max, in place."""
-        return inplace_.each("clamp_", self, lambda leaf: leaf.clamp_(min, max))
+        if all(bound is None or isinstance(bound, NUMBERS) for bound in (min, max)):
+            return inplace_.each("clamp_", self, lambda leaf: leaf.clamp_(min, max))
+        return type(self).copy_(self, type(self).clamp(self, min, max))
 
     def lerp(self, end: Any, weight: Any) -> Self:
         """self + weight * (end - self), leaf by leaf; the weight is a number, a tensor or a container."""
@@ -329,7 +331,7 @@ class CastMethods(Node):
 
 
 def _masked_fill(node: N, mask: Tensor, value: Any) -> N:
-    mask = torch.as_tensor(mask)
+    mask = as_mask("masked_fill", mask)
     spelled_out((Mask(tuple(mask.shape)),), tuple(node._batch))
     check_mask(tuple(mask.shape), tuple(node._batch), 0)
     if node._items is not None:
@@ -452,7 +454,7 @@ def _check_copy(at: tuple[str, ...], leaf: Any, new: Any) -> None:
         return
     if not isinstance(new, Tensor):
         raise errors.KindError(f"apply: {errors.name_of(at)} is a tensor; the function gave {kind(new)}")
-    if not uncommon(leaf) and torch.broadcast_shapes(leaf.shape, new.shape) != leaf.shape:
+    if not uncommon(leaf) and not inplace_.takes(leaf.shape, new.shape):
         raise errors.ShapeError(
             f"apply: {errors.name_of(at)} has shape {list(leaf.shape)}; a value of shape {list(new.shape)} cannot be "
             "copied into it"
@@ -484,12 +486,27 @@ def _ternary(op: str, call: Callable[..., Tensor], node: N, one: Any, two: Any) 
     if node._items is not None:
         ones, twos = rows_of(node, one), rows_of(node, two)
         return node._restack([_ternary(op, call, *row) for row in zip(node._items, ones, twos)])
+    sides = [torch.as_tensor(side) if type(side).__module__ == "numpy" else side for side in (one, two)]
+    for side in sides:
+        if isinstance(side, (Node, Tensor)):
+            shape = side._batch if isinstance(side, Node) else side.shape
+            batch = pointwise.broadcast(op, tuple(node._batch), tuple(shape))
+            node = node if node._batch == batch else type(node).expand(node, *batch)
     mine = walk.gather(node, [])
-    rows = [walk.match(op, node, x, []) if isinstance(x, Node) else _spread(x, mine, node) for x in (one, two)]
-    return walk.refill(node, iter([call(a, b, c) for a, b, c in zip(mine, *rows)]))
+    rows = [_beside(op, node, mine, side) for side in sides]
+    try:
+        return walk.refill(node, iter([call(a, b, c) for a, b, c in zip(mine, *rows)]))
+    except RuntimeError as error:
+        for row in rows:
+            explain_pair(op, node, row, error)
+        raise
 
 
-def _spread(value: Any, leaves: list[Tensor], node: Any) -> list[Any]:
-    if not isinstance(value, Tensor):
-        return [value] * len(leaves)
-    return [right(value, leaf.ndim - len(node._batch)) for leaf in leaves]
+def _beside(op: str, node: Any, leaves: list[Tensor], side: Any) -> list[Any]:
+    """What stands beside each leaf: that of a container, a batch-shaped tensor, a number."""
+    if isinstance(side, Node):
+        wide = side if side._batch == node._batch else type(side).expand(side, *node._batch)
+        return list(walk.match(op, node, wide, []))
+    if not isinstance(side, Tensor):
+        return [side] * len(leaves)
+    return [right(side, leaf.ndim - len(node._batch)) for leaf in leaves]

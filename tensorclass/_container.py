@@ -22,11 +22,13 @@ from ._repr import show
 from ._rules import errors
 from ._rules.along import pieces
 from ._rules.dims import dim_in
+from ._rules.pointwise import broadcast
 from ._stored import StoredMethods
 from ._tree import assign, fold, join, pair, walk
 from ._tree import index as _index
 from ._tree.contract import as_size, check_node, check_tensor
-from ._tree.join import rows_of
+from ._tree.explain import explain_pair
+from ._tree.join import as_mask, rows_of
 from ._tree.node import Names, Node, is_tree, kind
 
 N = TypeVar("N", bound=Node)
@@ -43,6 +45,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
     """Entries that share leading dims: the base of TensorDict, TensorClass and lazy stacks."""
 
     __slots__ = ()
+    __array_ufunc__ = None  # array + container is for the container to answer, not for each element of the array.
 
     @classmethod
     def __torch_function__(
@@ -236,7 +239,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
     def masked_select(self, mask: Tensor) -> Self:
         """The rows where a batch-shaped mask is true."""
-        return type(self).__getitem__(self, mask)
+        return type(self).__getitem__(self, as_mask("masked_select", mask))
 
     def tensor_split(self, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Cut a batch dim at places, or into so many pieces that differ by 1 at most."""
@@ -515,7 +518,7 @@ def extremes(op: str, node: Any, dim: int | None, keepdim: bool) -> Any:
 
 def join_where(condition: Any, one: N, other: Any) -> N:
     """torch.where with a container on the left."""
-    condition = torch.as_tensor(condition)
+    condition = as_mask("where", condition)
     batch = tuple(one._batch)
     if tuple(condition.shape) != batch[: condition.ndim] and tuple(condition.shape) != batch:
         raise errors.ShapeError(
@@ -526,6 +529,8 @@ def join_where(condition: Any, one: N, other: Any) -> N:
         conditions, others = rows_of(one, condition), rows_of(one, other)
         return one._restack([join_where(*row) for row in zip(conditions, one._items, others)])
     mine = walk.gather(one, [])
+    if type(other).__module__ == "numpy":
+        other = torch.as_tensor(other)
     if isinstance(other, Node):
         if other._batch != one._batch:
             raise errors.ShapeError(
@@ -533,12 +538,20 @@ def join_where(condition: Any, one: N, other: Any) -> N:
             )
         theirs: list[Any] = list(walk.match("where", one, other, []))
     elif isinstance(other, Tensor):
-        theirs = [join.right(other, leaf.ndim - other.ndim) for leaf in mine]
+        if broadcast("where", batch, tuple(other.shape)) != batch:
+            raise errors.ShapeError(
+                f"where: a tensor of shape {list(other.shape)} does not fit in batch size {list(batch)}"
+            )
+        theirs = [join.right(other, leaf.ndim - len(batch)) for leaf in mine]
     elif isinstance(other, (bool, int, float, complex)):
         theirs = [other] * len(mine)
     else:
         raise errors.KindError(f"where: {kind(other)} has no leaves; a container, a tensor or a number would do")
-    chosen = [torch.where(join.right(condition, a.ndim - condition.ndim), a, b) for a, b in zip(mine, theirs)]
+    try:
+        chosen = [torch.where(join.right(condition, a.ndim - condition.ndim), a, b) for a, b in zip(mine, theirs)]
+    except RuntimeError as error:
+        explain_pair("where", one, theirs, error)
+        raise
     return walk.refill(one, iter(chosen))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor
 
@@ -22,6 +25,20 @@ def explain(op: str, node: Node, error: Exception) -> None:
                 f"{op}: {errors.name_of(at)} is {kind}, which torch refuses here: {said}; take it out with .exclude(), "
                 "or make it dense, first"
             ) from error
+
+
+def explain_pair(op: str, node: Node, others: Sequence[Any], error: Exception) -> None:
+    """Raise the error again with the key and both shapes, if an entry and its other side do not broadcast."""
+    for (at, leaf), other in zip(tensors_with_paths(node), others):
+        if isinstance(other, Tensor) and not broadcast_each_other(leaf.shape, other.shape):
+            raise errors.ShapeError(
+                f"{op}: {errors.name_of(at)} has shape {list(leaf.shape)}, the other side has {list(other.shape)} there"
+            ) from error
+
+
+def broadcast_each_other(one: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether two shapes broadcast."""
+    return all(a == b or a == 1 or b == 1 for a, b in zip(reversed(one), reversed(other)))
 
 
 def uncommon(leaf: Tensor) -> bool:

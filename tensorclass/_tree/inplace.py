@@ -14,7 +14,6 @@ from .node import Node
 from .walk import gather
 
 N = TypeVar("N", bound=Node)
-NUMBERS = (bool, int, float, complex)
 
 
 def each(op: str, node: N, call: Callable[[Tensor], Any]) -> N:
@@ -68,6 +67,11 @@ def refuse_graph(op: str, leaf: Tensor) -> None:
 def overlaps(leaf: Tensor) -> bool:
     """Whether elements of a tensor share their place in memory, as those of an expanded one do."""
     return not uncommon(leaf) and any(step == 0 and size > 1 for step, size in zip(leaf.stride(), leaf.shape))
+
+
+def takes(shape: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether a value of the other shape can be written into a tensor of this one."""
+    return len(other) <= len(shape) and all(b in (a, 1) for a, b in zip(reversed(shape), reversed(other)))
 
 
 def like(value: Any) -> Any:

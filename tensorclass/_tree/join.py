@@ -129,6 +129,16 @@ def _kind(node: Node) -> str:
     return f"a {type(node).__name__}"
 
 
+def as_mask(op: str, mask: Any) -> Tensor:
+    """A mask as the user gives it, as a tensor of bools."""
+    tensor: Tensor = torch.as_tensor(mask)
+    if tensor.dtype is torch.uint8:
+        return tensor.bool()
+    if tensor.dtype is not torch.bool:
+        raise errors.KindError(f"{op}: a tensor of {tensor.dtype} is no mask; one of bools would do")
+    return tensor
+
+
 def right(tensor: Tensor, features: int) -> Tensor:
     """A batch-shaped tensor with dims of size 1 for the feature dims of a leaf."""
     return tensor.reshape(*tensor.shape, *[1] * features) if features and tensor.ndim else tensor

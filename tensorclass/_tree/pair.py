@@ -11,6 +11,7 @@ from torch import Tensor
 from .._rules import errors, pointwise
 from . import grouped, inplace
 from .along import with_tensor as with_tensor
+from .explain import explain_pair
 from .join import equal, right, rows_of
 from .node import Node, kind
 from .walk import gather, match, refill
@@ -29,7 +30,11 @@ def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Calla
     if isinstance(other, Node):
         node, other = broadcast(op, node, other)
         mine, theirs = gather(node, []), match(op, node, other, [])
-        return refill(node, iter(two(mine, theirs, one, all_)))
+        try:
+            return refill(node, iter(two(mine, theirs, one, all_)))
+        except RuntimeError as error:
+            explain_pair(op, node, theirs, error)
+            raise
     tensor = operand(op, other)
     batch = pointwise.broadcast(op, tuple(node._batch), tuple(tensor.shape))
     if len(batch) > len(node._batch):
@@ -76,11 +81,11 @@ def two(
 def in_place(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
     """leaf.op_(other) for every leaf; shapes and dtypes are checked before the first leaf is written."""
     jobs = planned(op, node, other)
-    for leaf, value in jobs:
-        _check_in_place(op, leaf, value)
-    inplace.check(op, [leaf for leaf, _ in jobs])
-    if len(jobs) > 1 and not torch.compiler.is_compiling():
+    if not torch.compiler.is_compiling():  # A trace fails as a whole, before anything is written.
         for leaf, value in jobs:
+            _check_in_place(op, leaf, value)
+        inplace.check(op, [leaf for leaf, _ in jobs])
+        for leaf, value in jobs if len(jobs) > 1 else ():
             one(inplace.like(leaf), inplace.like(value))
     for leaf, value in jobs:
         one(leaf, value)
@@ -98,6 +103,10 @@ def planned(op: str, node: Node, other: Any) -> list[tuple[Tensor, Any]]:
         others: list[Any] = [other] * len(leaves)
     elif isinstance(other, Node):
         if other._batch != node._batch:
+            if pointwise.broadcast(op, tuple(node._batch), tuple(other._batch)) != tuple(node._batch):
+                raise errors.ShapeError(
+                    f"{op}: batch size {list(other._batch)} does not fit in batch size {list(node._batch)} in place"
+                )
             other = type(other).expand(other, *node._batch)
         others = list(match(op, node, other, []))
     else:
@@ -115,7 +124,7 @@ def _check_in_place(op: str, leaf: Tensor, value: Any) -> None:
     wanted = torch.result_type(leaf, value)
     if not torch.can_cast(wanted, leaf.dtype):
         raise errors.KindError(f"{op}: a result of {wanted} does not fit in a leaf of {leaf.dtype} in place")
-    if isinstance(value, Tensor) and torch.broadcast_shapes(leaf.shape, value.shape) != leaf.shape:
+    if isinstance(value, Tensor) and not inplace.takes(leaf.shape, value.shape):
         raise errors.ShapeError(
             f"{op}: a value of shape {list(value.shape)} does not fit in a leaf of shape {list(leaf.shape)} in place"
         )
@@ -132,7 +141,12 @@ def compare(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> Any:
         return _without_data(out)
     node, other = broadcast(op, node, other)
     mine, theirs = gather(node, []), match(op, node, other, [])
-    return _compared(op, node, other, iter([one(a, b) for a, b in zip(mine, theirs)]))
+    try:
+        found = [one(a, b) for a, b in zip(mine, theirs)]
+    except RuntimeError as error:
+        explain_pair(op, node, theirs, error)
+        raise
+    return _compared(op, node, other, iter(found))
 
 
 def _compared(op: str, node: Node, other: Node, tensors: Any) -> Node:

@@ -61,6 +61,10 @@ def match(op: str, one: Node, other: Node, into: list[Tensor], under: Path = ())
     mine, theirs = one._fields, other._fields
     for key, value in mine.items():
         if not (isinstance(value, Tensor) or is_tree(value)):
+            if isinstance(theirs.get(key), Tensor):
+                raise errors.StructureError(
+                    f"{op}: {errors.name_of((*under, key))} is a tensor in the second container, not in the first"
+                )
             continue
         if key not in theirs:
             raise errors.KeyMissing(errors.keys_differ(op, [(*under, key)], "the second container"))
