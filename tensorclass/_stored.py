@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 from typing import Any, Literal
 
 import torch
@@ -17,7 +18,8 @@ Path = str | os.PathLike[str]
 
 def from_io(name: str) -> Any:
     """A module of the level above, which is loaded when it is first needed."""
-    return importlib.import_module(f"tensorclass.io.{name}")
+    name = f"tensorclass.io.{name}"
+    return sys.modules.get(name) or importlib.import_module(name)
 
 
 class StoredMethods(Node):

@@ -35,23 +35,23 @@ class Reader:
     """How a folder is to be read."""
 
     def __init__(self, mode: Mode | None, allow_pickle: bool, device: torch.device | None) -> None:
-        self.mode = mode
+        self.mode: Mode | None = mode
         self.allow_pickle = allow_pickle
         self.device = device
 
     def load(self, path: str) -> Any:
         """What a folder holds; read again if another process has put new data there meanwhile."""
-        for attempt in range(ATTEMPTS):
-            before = _identity(path)
+        attempt, before = 1, _identity(path)
+        while True:
             try:
                 node = self.node(path, (), None)
             except StorageError:
-                if _identity(path) == before or attempt == ATTEMPTS - 1:
+                if attempt == ATTEMPTS or _identity(path) == before:
                     raise
             else:
-                if _identity(path) == before:
-                    break
-        return node
+                if attempt == ATTEMPTS or _identity(path) == before:
+                    return node
+            attempt, before = attempt + 1, _identity(path)
 
     # ---- containers ---------------------------------------------------------------------------------------------
 
@@ -99,8 +99,10 @@ class Reader:
     def child(self, entry: _meta.Meta, place: str, at: At, rows: int | None) -> Any:
         self.check(place, stat.S_ISDIR, "folder")
         if entry["type"] in ("NonTensorData", "NonTensorStack"):
-            return self.plain(_meta.get(place), place, at, entry)
-        return self.node(place, at, rows)
+            meta = _meta.get(place)
+            if "data" in meta or "stack_dim" not in meta:
+                return self.plain(meta, place, at, entry)
+        return self.node(place, at, rows)  # Rows of values may be a stack of folders, too: older data are.
 
     def lazy(self, meta: _meta.Meta, folder: str, at: At) -> Any:
         count = meta.get("_items")
@@ -124,9 +126,8 @@ class Reader:
 
     def tensor(self, entry: _meta.Meta, place: str, rows: int | None, batch: list[int], at: At, key: str) -> Tensor:
         path = place + TENSOR
-        shape = _meta.sizes(entry.get("shape"), path)
-        dtype = _meta.dtype_of(entry, path)
-        if entry.get("is_nested"):
+        shape, dtype = _meta.sizes(entry.get("shape"), path), _meta.dtype_of(entry, path)
+        if "is_nested" in entry and entry["is_nested"]:
             out = self.nested(entry, shape, dtype, place)
             shape = shape[:1]
         else:
@@ -229,7 +230,8 @@ def typed_as(cls: Any, node: Any, checked: bool = True) -> Any:
     if node._items is not None:
         return lazy_stack([typed_as(cls, item, checked) for item in node._items], node._dim)
     if not hasattr(cls, "_declared"):
-        out: TensorDict = TensorDict(None, node._batch, node._device, node._names)
+        made = cls if cls.__init__ is TensorDict.__init__ else TensorDict
+        out: TensorDict = made(None, node._batch, node._device, node._names)
         out._fields.update({key: value for key, value in node._fields.items() if value is not None})
         return out
     finish_late(cls)

@@ -110,6 +110,11 @@ def file_of(tensor: Tensor) -> str | None:
     return getattr(tensor.untyped_storage(), "_file", None)
 
 
+_BY_DESCRIPTOR = os.path.isdir("/dev/fd")
+_FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)  # A pipe would block.
+_NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+
 def mapped(
     path: str, dtype: torch.dtype, shape: Sequence[int], mode: Mode | None, *, exact: bool = False, links: bool = False
 ) -> Tensor:
@@ -125,16 +130,17 @@ def mapped(
         if found.st_size < needed or (exact and found.st_size != needed):
             raise DataDamaged(f"{path} has {found.st_size} bytes; shape {list(shape)} of {dtype} takes {needed}")
         # By descriptor: a file that has just taken the place of this one might be shorter, and torch would extend it.
-        flat = torch.from_file(f"/dev/fd/{descriptor}", shared=writable, size=count, dtype=dtype)
+        place = f"/dev/fd/{descriptor}" if _BY_DESCRIPTOR else path
+        flat = torch.from_file(place, shared=writable, size=count, dtype=dtype)
     finally:
         os.close(descriptor)
     storage: Any = flat.untyped_storage()
     storage._file, storage._mode = path, "r+" if writable else "c"  # Kept as long as the storage.
-    return (flat if len(shape) == 1 else flat.view(shape)).as_subclass(MemoryMappedTensor)
+    return (flat.view(*shape) if len(shape) > 1 else flat.view(shape)).as_subclass(MemoryMappedTensor)
 
 
 def _open(path: str, mode: Mode | None, links: bool) -> tuple[int, bool]:
-    flags = os.O_CLOEXEC | os.O_NONBLOCK | (0 if links else os.O_NOFOLLOW)  # Opening a pipe would block.
+    flags = _FLAGS if links else _FLAGS | _NO_LINKS
     try:
         if mode != "c":
             try:

@@ -26,6 +26,7 @@ DTYPES = {
     for dtype in vars(torch).values()
     if isinstance(dtype, torch.dtype) and not str(dtype).startswith(("torch.q", "torch.bits"))
 }
+_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # A pipe would block.
 _HEAD = {"_format_version": 1}
 PLAIN = "<class 'tensordict.tensorclass.NonTensorData'>"
 
@@ -100,7 +101,7 @@ def get(folder: str) -> Meta:
     """The metadata of a folder."""
     path = f"{folder}/{META}"
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        file = os.open(path, _FLAGS)
         try:
             text = os.read(file, os.fstat(file).st_size)
         finally:

@@ -11,7 +11,7 @@ from typing_extensions import Self
 from .._rules import errors
 from .._tree.node import Node, is_tree, kind
 from . import _bytes, _meta
-from ._errors import DataMissing, NotStorable
+from ._errors import DataDamaged, DataMissing, NotStorable
 from ._map import Path
 from ._names import TENSOR, file_names
 from ._save import endings_of, save
@@ -44,7 +44,11 @@ class RowWriter:
             meta = _meta.get(self._path)
         except DataMissing:
             return
-        self._begin(meta)
+        try:
+            self._begin(meta)
+        except BaseException:
+            self._let_go()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -87,10 +91,13 @@ class RowWriter:
         if not self._open:
             return
         self._open = False
-        for file, _ in self._leaves.values():
-            file.close()
+        self._let_go()
         if self._metas:
             self._publish(growing=False)
+
+    def _let_go(self) -> None:
+        for file, _ in self._leaves.values():
+            file.close()
 
     # ---- inside -------------------------------------------------------------------------------------------------
 
@@ -98,7 +105,7 @@ class RowWriter:
         batch = _meta.sizes(meta.get("shape"), self._path)
         if not batch:
             raise NotStorable(f"{self._path}: data of batch size [] have no rows to add to")
-        self._count = meta.get("_rows", batch[0])
+        (self._count,) = _meta.sizes([meta.get("_rows", batch[0])], self._path)
         self._walk(self._path, meta, ())
         self._cut()
         # From here on the root says how many rows count, and what lies behind them is passed over.
@@ -125,7 +132,11 @@ class RowWriter:
 
     def _cut(self) -> None:
         for file, entry in self._leaves.values():
-            file.truncate(_bytes.size_of([self._count, *entry["shape"][1:]], _meta.dtype_of(entry, self._path)))
+            shape = _meta.sizes(entry["shape"], self._path)
+            length = _bytes.size_of([self._count, *shape[1:]], _meta.dtype_of(entry, self._path))
+            if os.fstat(file.fileno()).st_size < length:
+                raise DataDamaged(f"{self._path}: a file is shorter than {self._count} rows")
+            file.truncate(length)
 
     def _check(self, node: Node, folder: str, at: At, found: dict[At, Tensor]) -> None:
         meta = next(meta for place, meta in self._metas if place == folder)

@@ -132,6 +132,18 @@ def test_no_key_reaches_out_of_the_folder(tmp_path: Path) -> None:
             TensorDict.load_memmap(tmp_path / "store")
 
 
+def test_rows_of_values_may_be_folders(tmp_path: Path) -> None:
+    """As older versions of tensordict have written them."""
+    stored(tmp_path)
+    words = tmp_path / "words"
+    (words / "meta.json").write_text(json.dumps({"_type": "NonTensorStack", "stack_dim": 0}))
+    for number, word in enumerate("xyz"):
+        (words / str(number)).mkdir()
+        (words / str(number) / "meta.json").write_text(json.dumps({"data": word, "_is_non_tensor": True}))
+
+    assert TensorDict.load_memmap(tmp_path)["words"].tolist() == ["x", "y", "z"]
+
+
 @pytest.mark.parametrize("name", ["a.memmap", "n"])
 def test_links_are_not_followed(name: str, tmp_path: Path) -> None:
     stored(tmp_path / "store")

@@ -120,11 +120,11 @@ def test_workers_make_a_batch_where_the_main_process_sees_it(how: str, tmp_path:
         data, batch_size=4, num_workers=2, persistent_workers=True, collate_fn=collated if how == "rows" else None
     )
     for _ in range(2):
-        batches = list(loader)
+        batches: list[Any] = list(loader)
         assert numbered(batches) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
         for batch in batches:
             assert type(batch) is Sample and type(batch.x) is Tensor and batch.label == "True 1"
-    assert how == "rows" or torch.equal(batches[1].inner.y, rows.inner.y[4:8])
+        assert how == "rows" or torch.equal(batches[1].inner.y, rows.inner.y[4:8])
 
 
 @pytest.mark.slow

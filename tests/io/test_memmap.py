@@ -263,6 +263,13 @@ def test_a_typed_dict_comes_back_as_itself(tmp_path: Path) -> None:
     assert type(Declared.load_memmap(tmp_path)) is Declared
 
 
+def test_a_class_of_dicts_comes_back_as_itself(tmp_path: Path) -> None:
+    class Named(TensorDict):
+        pass
+
+    assert type(Named(a=torch.ones(3)).memmap(tmp_path)) is type(Named.load_memmap(tmp_path)) is Named
+
+
 def test_the_class_that_loads_says_what_comes(tmp_path: Path) -> None:
     outer().memmap(tmp_path)
     untyped = TensorDict.load_memmap(tmp_path)

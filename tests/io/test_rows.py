@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tensorclass import NonTensorStack, TensorClass, TensorDict, assert_close, cat, errors
-from tensorclass.io import NotStorable, RowWriter, _bytes
+from tensorclass.io import DataDamaged, NotStorable, RowWriter, _bytes
 
 
 class Step(TensorClass):
@@ -168,3 +168,12 @@ def test_what_cannot_grow_is_named(value: object, tmp_path: Path) -> None:
 
     with pytest.raises(NotStorable, match="'w': neither lazy stacks.*can grow|data of batch size .. have no rows"):
         RowWriter(tmp_path)
+
+
+def test_files_that_are_too_short_do_not_grow(tmp_path: Path) -> None:
+    steps(3).memmap(tmp_path)
+    os.truncate(tmp_path / "obs.memmap", 8)
+
+    with pytest.raises(DataDamaged, match="a file is shorter than 3 rows"):
+        RowWriter(tmp_path)
+    assert os.path.getsize(tmp_path / "obs.memmap") == 8
