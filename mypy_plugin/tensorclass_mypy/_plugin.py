@@ -140,6 +140,8 @@ class TensorClassPlugin(Plugin):
 
     def _torch(self, ctx: FunctionSigContext, name: str) -> FunctionLike:
         same: FunctionLike = ctx.default_signature
+        if "site-packages" in ctx.api.path:
+            return same
         return safely(ctx.api, same, _signatures.on_call, ctx, name)
 
     def _replace(self, ctx: MethodSigContext) -> FunctionLike:
@@ -160,7 +162,7 @@ class TensorClassPlugin(Plugin):
         return _classes.on_type(ctx)
 
     def _visit(self, api: Any) -> None:
-        if self.config.facts:
+        if self.config.facts and "site-packages" not in api.path:
             safely(api, None, self.program.visit, api)
 
 
