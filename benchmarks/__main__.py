@@ -43,7 +43,7 @@ def main() -> int:
         times = in_turns(case.ways, options.rounds)
         print(_line(case, times), flush=True)
         broken += _beyond(case, times)
-        if other is not None:
+        if "peer" in case.ways:
             over_peer.setdefault(case.kind, []).append(times.ratio("peer", to="ours"))
     if over_peer and not options.only:
         broken += _show_mean(over_peer)
@@ -62,7 +62,7 @@ def _line(case: Case, times: Times) -> str:
     ]
     over_peer = f"{times.ratio('peer', to='ours'):10.2f}" if "peer" in case.ways else ""
     ratio = times.ratio("ours", to="by hand")
-    return " ".join([f"{case.kind} {case.name}".ljust(32), *figures, f"{ratio:6.2f}", f"{case.limit:6.1f}", over_peer])
+    return " ".join([f"{case.kind} {case.name}".ljust(32), *figures, f"{ratio:6.2f}", f"{case.limit:6.2f}", over_peer])
 
 
 def _beyond(case: Case, times: Times) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a module by key, a sequence and a typed module cost next to the bare torch calls, on tiny layers."""
+"""What modules and their parameters as containers cost next to the bare torch calls, on tiny layers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.distributions import Normal
+from torch.func import functional_call, stack_module_state
 
 from tensorclass import TensorClass
 
+from .by_hand import Leaves, write_key
 from .rows import Case, Row, as_way
 
 ROWS = [
@@ -20,7 +23,12 @@ ROWS = [
     Row("keyword call", 1.6, "module(x=x)", "linear(x)"),
     Row("typed module", 4, "typed(instance)", "x + 1"),
     Row("as_td_module", 6, "by_key(td)", "x + 1"),
+    Row("Normal, log-prob", 1.15, "head(params)", "normal(d, SIZES)"),
+    Row("from_module", 0.8, "TensorDict.from_module(net)", "dict(net.named_parameters())"),
+    Row("to_module", 1, "call(own, net, x)", "functional_call(net, flat, (x,))"),
+    Row("functional_vmap", 1, "functional_vmap(net, params=stacked, args=(x,))", "vmapped(net, many, x)"),
 ]
+OURS_ALONE = ("functional_vmap",)  # The released peer has none.
 
 
 class In(TensorClass):
@@ -33,16 +41,56 @@ class Out(TensorClass):
 
 def cases(with_peer: bool) -> Iterator[Case]:
     """Every row; without the peer, two ways each."""
-    linear, second, third, x = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 2), torch.zeros(5, 3)
-    shared: dict[str, Any] = {"linear": linear, "second": second, "third": third, "x": x}
+    shared = _shared()
     libraries = {"ours": shared | _made("tensorclass", In, Out, shared)}
     if with_peer:
         peer = importlib.import_module("benchmarks.peer")
         libraries["peer"] = shared | _made("tensordict", peer.In, peer.Out, shared)
     for row in ROWS:
-        ways = {name: as_way(row.container, names) for name, names in libraries.items()}
+        ways = {
+            name: as_way(row.container, names)
+            for name, names in libraries.items()
+            if name == "ours" or row.name not in OURS_ALONE
+        }
         ways["by hand"] = as_way(row.hand, dict(shared))
         yield Case("Modules", row.name, row.limit, ways)
+
+
+def _shared() -> dict[str, Any]:
+    linear, second, third = nn.Linear(3, 4), nn.Linear(4, 4), nn.Linear(4, 2)
+    nets = [nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 4), nn.ReLU(), nn.Linear(4, 2)) for _ in range(4)]
+    return {
+        "linear": linear,
+        "second": second,
+        "third": third,
+        "x": torch.zeros(5, 3),
+        "SIZES": (5,),
+        "d": {"loc": torch.zeros(5, 2), "scale": torch.ones(5, 2)},
+        "normal": _normal,
+        "nets": nets,
+        "net": nets[0],
+        "flat": dict(nets[0].named_parameters()),
+        "many": stack_module_state(nets)[0],
+        "functional_call": functional_call,
+        "vmapped": _vmapped,
+        "call": _call,
+    }
+
+
+def _normal(d: Leaves, batch: tuple[int, ...]) -> None:
+    dist = Normal(d["loc"], d["scale"])
+    action = dist.rsample()
+    write_key(d, batch, "action", action)
+    write_key(d, batch, "action_log_prob", dist.log_prob(action))
+
+
+def _vmapped(net: nn.Module, many: Leaves, x: Tensor) -> Any:
+    return torch.vmap(lambda one: functional_call(net, one, (x,)))(many)
+
+
+def _call(params: Any, net: nn.Module, x: Tensor) -> Any:
+    with params.to_module(net):
+        return net(x)
 
 
 def _made(package: str, takes: Any, gives: Any, shared: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +109,15 @@ def _made(package: str, takes: Any, gives: Any, shared: dict[str, Any]) -> dict[
     base = modules.TensorClassModuleBase[takes, gives]
     typed = types.new_class("AddOne", (base,), exec_body=lambda space: space.update(forward=forward))()
     td = library.TensorDict({"x": shared["x"]}, batch_size=[5])
+    options: dict[str, Any] = {"default_interaction_type": "random", "return_log_prob": True}
+    head = modules.ProbabilisticTensorDictModule(["loc", "scale"], ["action"], distribution_class=Normal, **options)
     return {
+        "TensorDict": library.TensorDict,
+        "functional_vmap": getattr(modules, "functional_vmap", None),
+        "head": head,
+        "params": library.TensorDict(shared["d"], batch_size=[5]),
+        "own": library.TensorDict.from_module(shared["net"]),
+        "stacked": library.TensorDict.from_modules(*shared["nets"]),
         "module": module,
         "sequence": sequence,
         "typed": typed,

@@ -14,6 +14,8 @@ from ._tensordict import TensorDict
 from ._tree import walk
 from ._tree.node import Node, is_tree
 
+NO_BATCH = torch.Size(())
+
 
 def from_module(
     module: nn.Module,
@@ -27,8 +29,7 @@ def from_module(
     if use_state_dict:
         made: TensorDict = TensorDict(dict(module.state_dict())).unflatten_keys(".")
     else:
-        made = TensorDict()
-        made._fields = _entries(module, filter_empty)
+        made = _node(_entries(module, filter_empty))
     if as_module:
         from ._params import of_module
 
@@ -39,18 +40,31 @@ def from_module(
 def _entries(module: nn.Module, filter_empty: bool) -> dict[str, Any]:
     if isinstance(module, Node):
         return type(module).copy(module)._fields  # type: ignore[attr-defined,no-any-return]  # Parameters in a container.
-    entries: dict[str, Any] = {name: value for name, value in module._parameters.items() if value is not None}
-    for name, buffer in module._buffers.items():
-        if buffer is not None:
-            entries[name] = buffer
-    for name, child in module._modules.items():
+    entries: dict[str, Any] = {}
+    # From __dict__, and without a generator: the walk is most of what a call with other parameters costs.
+    own = module.__dict__
+    for name, value in own["_parameters"].items():
+        if value is not None:
+            entries[name] = value
+    if own["_buffers"]:
+        for name, value in own["_buffers"].items():
+            if value is not None:
+                entries[name] = value
+    for name, child in own["_modules"].items():
         if child is not None:
             inner = _entries(child, filter_empty)
             if inner or not filter_empty:
-                node: TensorDict = TensorDict()
-                node._fields = inner
-                entries[name] = node
+                entries[name] = _node(inner)
     return entries
+
+
+def _node(fields: dict[str, Any]) -> TensorDict:
+    node: TensorDict = object.__new__(TensorDict)
+    node._fields = fields
+    node._batch = NO_BATCH
+    node._device = node._names = node._leaves = None
+    node._locked = False
+    return node
 
 
 def from_modules(

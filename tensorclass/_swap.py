@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -139,23 +139,15 @@ def _swap(params: Node, module: nn.Module, guard: Guard | None) -> Swapped:
 def _put_in(
     params: Node, module: Any, places: list[Place], seen: dict[tuple[int, str], int], at: tuple[str, ...]
 ) -> dict[str, Any]:
-    parameters, buffers, modules = stores_of(module)
     old: dict[str, Any] = {}
     for name, value in params._fields.items():
         if is_tree(value):
-            child = modules.get(name)
-            if child is None:
-                raise errors.KeyMissing(no_place(module, (*at, name), modules))
+            child = child_of(module, name, at)
             node: TensorDict = TensorDict()
             node._fields = _put_in(value, child, places, seen, (*at, name))
             old[name] = node
         elif isinstance(value, Tensor):
-            if name in parameters:
-                store = parameters
-            elif name in buffers:
-                store = buffers
-            else:
-                raise errors.KeyMissing(no_place(module, (*at, name), [*parameters, *buffers]))
+            store = store_of(module, name, at)
             known = seen.setdefault((id(store), name), len(places))
             if known == len(places):
                 places.append(Place(store, name, store[name], value))
@@ -166,11 +158,63 @@ def _put_in(
     return old
 
 
-def stores_of(module: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-    """Where a module keeps its parameters, buffers and modules; parameters in a container are a tree of them."""
+class Filled:
+    """A module that can be called with tensors in the places of the entries of a container."""
+
+    def __init__(self, params: Node, module: nn.Module) -> None:
+        self.module = module
+        self.leaves: list[Tensor] = []
+        self.places: list[tuple[dict[str, Any], str]] = []
+        self._look(params, module, ())
+
+    def _look(self, params: Node, module: Any, at: tuple[str, ...]) -> None:
+        for name, value in params._fields.items():
+            if is_tree(value):
+                self._look(value, child_of(module, name, at), (*at, name))
+            elif isinstance(value, Tensor):
+                self.places.append((store_of(module, name, at), name))
+                self.leaves.append(value)
+
+    def __call__(self, leaves: Iterable[Any], *args: Any, **kwargs: Any) -> Any:
+        """Call the module with these tensors in place of its own."""
+        if torch.compiler.is_compiling():
+            return self._call(leaves, args, kwargs)
+        with guard_of(self.module).lock:
+            return self._call(leaves, args, kwargs)
+
+    def _call(self, leaves: Iterable[Any], args: Any, kwargs: Any) -> Any:
+        before = [store[name] for store, name in self.places]
+        try:
+            for (store, name), leaf in zip(self.places, leaves):
+                store[name] = leaf
+            return self.module(*args, **kwargs)
+        finally:
+            for (store, name), leaf in zip(self.places, before):
+                store[name] = leaf
+
+
+def child_of(module: Any, name: str, at: tuple[str, ...]) -> Any:
+    """The submodule of a name; parameters in a container are a tree of them."""
+    modules = module._fields if isinstance(module, Node) else module._modules
+    child = modules.get(name)
+    if child is None or isinstance(child, Tensor):
+        raise errors.KeyMissing(no_place(module, (*at, name), [key for key in modules if modules[key] is not None]))
+    return child
+
+
+def store_of(module: Any, name: str, at: tuple[str, ...]) -> dict[str, Any]:
+    """Where a module keeps the parameter or buffer of a name."""
     if isinstance(module, Node):
-        return module._fields, {}, {name: value for name, value in module._fields.items() if is_tree(value)}
-    return module._parameters, module._buffers, module._modules
+        if name in module._fields:
+            return module._fields
+        raise errors.KeyMissing(no_place(module, (*at, name), list(module._fields)))
+    own = module.__dict__
+    parameters, buffers = own["_parameters"], own["_buffers"]
+    if name in parameters:
+        return parameters  # type: ignore[no-any-return]  # As every module has it.
+    if name in buffers:
+        return buffers  # type: ignore[no-any-return]
+    raise errors.KeyMissing(no_place(module, (*at, name), [*parameters, *buffers]))
 
 
 def no_place(module: Any, at: tuple[str, ...], names: Any) -> str:

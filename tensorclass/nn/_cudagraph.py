@@ -83,7 +83,7 @@ class CudaGraphModule(nn.Module):
         if self._recording is not None:
             return self._recording.replay((args, kwargs))
         if self.calls <= self.warmup:
-            stream = torch.cuda.Stream(self.device)  # type: ignore[no-untyped-call]
+            stream = torch.cuda.Stream(self.device)
             stream.wait_stream(torch.cuda.current_stream(self.device))
             with torch.cuda.stream(stream):
                 out = call(*_copied(args), **_copied(kwargs))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from .._functional import from_module
 from .._params import of_module
 from .._rules import errors
 from .._rules.keys import Key
-from .._swap import swap
+from .._swap import Filled
 from .._tensordict import TensorDict
 from .._tree import walk
 from ._base import TensorDictModuleBase
@@ -55,10 +55,6 @@ class EnsembleModule(TensorDictModuleBase):
     def _flow_keys(self) -> tuple[list[Key], list[Key]]:
         return list(self.module.in_keys), list(self.module.out_keys)
 
-    def _called(self, tensordict: Any, params: Any, place: Tensor) -> Any:
-        with swap(params, self.module):
-            return self.module(tensordict)
-
     @dispatch(auto_batch_size=False)
     def forward(self, tensordict: Any) -> Any:
         """Call each copy; the outputs are stacked along a first batch dim."""
@@ -68,10 +64,11 @@ class EnsembleModule(TensorDictModuleBase):
                 f"EnsembleModule: the input has batch size {list(read.batch_size)}; with expand_input=False its first "
                 f"dim must be the {self.num_copies} copies"
             )
-        params = self.params_td._rebuild(self.params_td._fields, self.params_td._batch)
-        places = torch.arange(self.num_copies)  # For modules without parameters: vmap needs a tensor to map over.
-        dims = (None if self.expand_input else 0, 0, 0)
-        return torch.vmap(self._called, dims, randomness=self.randomness)(read, params, places)
+        filled = Filled(self.params_td, self.module)
+        copies = torch.arange(self.num_copies)  # For modules without parameters: vmap needs a tensor to map over.
+        dims = (0, None if self.expand_input else 0, 0)
+        call = torch.vmap(lambda leaves, given, _: filled(leaves, given), dims, randomness=self.randomness)
+        return call(filled.leaves, read, copies)
 
     def reset_parameters_recursive(self, parameters: TensorDict | None = None) -> Any:
         """Initialize each copy again."""

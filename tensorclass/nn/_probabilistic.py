@@ -6,15 +6,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.distributions import Distribution
 
 from .._container import Container
 from .._rules import errors
 from .._rules.keys import Key, path
 from .._settings import FLAGS
 from .._tensordict import TensorDict
-from .._tree.node import is_tree
+from .._tree.node import Node, is_tree
 from ._base import TensorDictModuleBase, leave_out
-from ._dispatch import dispatch
+from ._dispatch import MISSING, with_tensors
 from ._generator import Source, drawing_from
 from ._graph import shown_keys
 from ._interaction import InteractionType, interaction_of
@@ -24,6 +26,8 @@ from ._skip import skips
 from ._values import value_of
 from .distributions import CompositeDistribution, Delta
 from .distributions._composite import flat
+
+NO_FIELDS: dict[Key, Any] = {}
 
 
 class ProbabilisticTensorDictModule(TensorDictModuleBase):
@@ -61,6 +65,8 @@ class ProbabilisticTensorDictModule(TensorDictModuleBase):
         self._names = [path(key)[-1] for key in self._in_keys] if names is None else names
         self.distribution_class = distribution_class
         self.distribution_kwargs = dict(distribution_kwargs or {})
+        # A class makes a distribution for this call alone; a function may give one that somebody else has too.
+        self._drops_check = isinstance(distribution_class, type) and "validate_args" not in self.distribution_kwargs
         self._composite = isinstance(distribution_class, type) and issubclass(distribution_class, CompositeDistribution)
         self._samples = self._sample_keys(out_keys)
         self.default_interaction_type = interaction_of(default_interaction_type)
@@ -119,12 +125,17 @@ class ProbabilisticTensorDictModule(TensorDictModuleBase):
     build_dist_from_params = get_dist
 
     def _params_in(self, tensordict: Any) -> dict[str, Any]:
-        keys: list[Key] = self._in_keys  # type: ignore[assignment]  # Set in __init__.
-        return {name: tensordict[key] for name, key in zip(self._names, keys)}
+        own = self.__dict__
+        fields = tensordict._fields if tensordict.__class__ is TensorDict else NO_FIELDS
+        params = {}
+        for name, key in zip(own["_names"], own["_in_keys"]):
+            params[name] = fields[key] if key in fields else tensordict[key]
+        return params
 
     def _distribution(self, params: dict[str, Any]) -> Any:
+        own = self.__dict__  # nn.Module has a slow way to attributes.
         try:
-            return self.distribution_class(**params, **self.distribution_kwargs)
+            return own["distribution_class"](**params, **own["distribution_kwargs"])
         except TypeError as error:
             if "argument" not in str(error):
                 raise
@@ -144,43 +155,67 @@ class ProbabilisticTensorDictModule(TensorDictModuleBase):
 
     # ---- the call ---------------------------------------------------------------------------------------------------
 
-    @dispatch(auto_batch_size=False)
-    def forward(self, tensordict: Container, *, tensordict_out: Container | None = None) -> Container:
-        """Take a value and write it."""
+    def forward(
+        self, tensordict: Any = MISSING, /, *args: Any, tensordict_out: Container | None = None, **kwargs: Any
+    ) -> Any:
+        """Take a value and write it; on tensors, for those of the out_keys."""
+        if not isinstance(tensordict, Node):
+            if tensordict_out is not None:
+                kwargs["tensordict_out"] = tensordict_out
+            return with_tensors(self, tensordict, args, kwargs)
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
             return tensordict
-        if self.return_log_prob:
-            self._log_prob_keys.check_setting()
+        own = self.__dict__
+        if own["return_log_prob"]:
+            own["_log_prob_keys"].check_setting()
         params = self._params_in(tensordict)
         dist = self._distribution(params)
-        kind = self.default_interaction_type if FLAGS.interaction is None else FLAGS.interaction
-        samples = self.num_samples
-        if self._source.given is None:
-            value = value_of(dist, kind, samples, self.n_empirical_estimate)
+        kind = FLAGS.interaction or own["default_interaction_type"]
+        samples, source = own["num_samples"], own["_source"]
+        if source.given is None:
+            value = value_of(dist, kind, samples, own["n_empirical_estimate"])
         else:
-            with drawing_from(self._source.generator(tensordict, params)):
-                value = value_of(dist, kind, samples, self.n_empirical_estimate)
+            with drawing_from(source.generator(tensordict, params)):
+                value = value_of(dist, kind, samples, own["n_empirical_estimate"])
+        if kind is InteractionType.RANDOM and own["_drops_check"] and isinstance(dist, Distribution):
+            dist._validate_args = False  # What was drawn is in the support: log_prob need not look.
         out: Any = tensordict if tensordict_out is None else tensordict_out
         if samples and tensordict_out is None:
-            out = type(tensordict).expand(tensordict, *samples, *tensordict.batch_size)
-        self._write(dist, value, out)
+            out = type(tensordict).expand(tensordict, *samples, *tensordict._batch)
+        if value.__class__ is not Tensor and is_tree(value):
+            self._write_tree(dist, value, out)
+        else:
+            self._write(dist, value, out)
         if self._selected is not None:
             leave_out(out, [key for key in self.out_keys_source if key not in self._selected])
-        return out  # type: ignore[no-any-return]  # A container.
+        return out
+
+    def _write_tree(self, dist: Any, value: Any, out: Any) -> None:
+        for key in self._samples:
+            out[key] = value[key]
+        if self.return_log_prob:
+            self._write_log_probs(dist, value, out)
 
     def _write(self, dist: Any, value: Any, out: Any) -> None:
-        if is_tree(value):
-            for key in self._samples:
-                out[key] = value[key]  # type: ignore[index]  # A container.
-            if self.return_log_prob:
-                self._write_log_probs(dist, value, out)
+        own = self.__dict__
+        keys = own["_samples"]
+        if len(keys) != 1:
+            raise errors.StructureError(errors.more_out_keys(1, keys))
+        key: Key = keys[0]
+        if not own["return_log_prob"]:
+            if key != "_":
+                out[key] = value
             return
-        if len(self._samples) != 1:
-            raise errors.StructureError(errors.more_out_keys(1, self._samples))
-        if self._samples[0] != "_":
-            out[self._samples[0]] = value
-        if self.return_log_prob:
-            out[self._log_prob_keys.single] = dist.log_prob(value)
+        log_prob, at = dist.log_prob(value), own["_log_prob_keys"].single  # Before the first write: they may fail.
+        if out.__class__ is TensorDict and key.__class__ is at.__class__ is str and not out._locked:
+            batch = out._batch
+            plain = out._device is None and key != "_" and not (value.is_nested or log_prob.is_nested)
+            if plain and value.shape[: len(batch)] == batch and log_prob.shape[: len(batch)] == batch:
+                out._fields[key], out._fields[at] = value, log_prob  # Without a second look by the container.
+                return
+        if key != "_":
+            out[key] = value
+        out[at] = log_prob
 
     def _write_log_probs(self, dist: Any, value: Any, out: Any) -> None:
         found: TensorDict = dist.log_prob_composite(value, include_sum=False)

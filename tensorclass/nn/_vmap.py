@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 
 from .._container import Container
 from .._rules import errors
-from .._swap import swap
+from .._swap import Filled
 
 
 def functional_vmap(
@@ -56,38 +56,29 @@ def functional_vmap(
     return pytree.tree_map(lambda leaf: leaf.reshape(*batch, *leaf.shape[1:]), out)
 
 
-def called_with(module: nn.Module) -> Callable[..., Any]:
-    """A function of the parameters and the inputs of a module."""
-
-    def call(params: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        with swap(params, module):
-            return module(*args, **kwargs)
-
-    return call
-
-
 def _mapped(
     module: nn.Module, params: Any, args: Any, kwargs: dict[str, Any], dims: dict[str, Any], randomness: str
 ) -> Any:
     shared = {name: value for name, value in kwargs.items() if dims.get(name) is None}
     sliced = {name: value for name, value in kwargs.items() if dims.get(name) is not None}
-    call = called_with(module)
+    filled = Filled(params, module)
     if not sliced:
-        return torch.vmap(lambda p: call(p, args, kwargs), 0, randomness=randomness)(params)
+        return torch.vmap(lambda leaves: filled(leaves, *args, **kwargs), 0, randomness=randomness)(filled.leaves)
     places = (0, {name: dims[name] for name in sliced})
-    return torch.vmap(lambda p, own: call(p, args, {**shared, **own}), places, randomness=randomness)(params, sliced)
+    call = torch.vmap(lambda leaves, own: filled(leaves, *args, **shared, **own), places, randomness=randomness)
+    return call(filled.leaves, sliced)
 
 
 def _looped(
     module: nn.Module, params: Any, args: Any, kwargs: dict[str, Any], dims: dict[str, Any], randomness: str
 ) -> Any:
-    call = called_with(module)
+    filled = Filled(params, module)
     outs = []
     for at in range(params.batch_size[0]):
         own = {
             name: value if dims.get(name) is None else _picked(value, dims[name], at) for name, value in kwargs.items()
         }
-        outs.append(call(params[at], args, own))
+        outs.append(filled([leaf[at] for leaf in filled.leaves], *args, **own))
     leaves, spec = pytree.tree_flatten(outs[0])
     columns = zip(*[pytree.tree_leaves(out) for out in outs]) if leaves else iter(())
     stacked = [torch.stack(column) if isinstance(column[0], Tensor) else column[0] for column in columns]

@@ -58,11 +58,11 @@ def test_each_value_and_log_probability_is_that_of_its_distribution() -> None:
     one = d.Normal(given["c", "loc"], given["c", "scale"])
     other = d.Categorical(logits=given["n", "d", "logits"])
 
-    assert torch.equal(sample["c"], one.rsample()) and torch.equal(sample["n", "d"], other.sample())  # type: ignore[no-untyped-call]
+    assert torch.equal(sample["c"], one.rsample()) and torch.equal(sample["n", "d"], other.sample())
     found = dist.log_prob(sample)
-    assert torch.equal(found["c_log_prob"], one.log_prob(sample["c"]))  # type: ignore[no-untyped-call]
-    assert torch.equal(found["n", "d_log_prob"], other.log_prob(sample["n", "d"]))  # type: ignore[no-untyped-call]
-    assert torch.equal(dist.entropy()["c_entropy"], one.entropy())  # type: ignore[no-untyped-call]
+    assert torch.equal(found["c_log_prob"], one.log_prob(sample["c"]))
+    assert torch.equal(found["n", "d_log_prob"], other.log_prob(sample["n", "d"]))
+    assert torch.equal(dist.entropy()["c_entropy"], one.entropy())
     assert torch.equal(dist.mode["n", "d"], other.mode) and torch.equal(dist.mean["c"], one.mean)
     assert torch.equal(dist.deterministic_sample["n", "d"], other.mode)
 
@@ -153,8 +153,8 @@ def test_one_hot_is_a_categorical_as_vectors() -> None:
     sample = dist.sample((4,))
     torch.manual_seed(0)
 
-    assert torch.equal(sample.argmax(-1), index.sample((4,))) and (sample.sum(-1) == 1).all()  # type: ignore[no-untyped-call]
-    assert torch.equal(dist.log_prob(sample), index.log_prob(sample.argmax(-1)))  # type: ignore[no-untyped-call]
+    assert torch.equal(sample.argmax(-1), index.sample((4,))) and (sample.sum(-1) == 1).all()
+    assert torch.equal(dist.log_prob(sample), index.log_prob(sample.argmax(-1)))
     assert dist.mode.tolist() == dist.deterministic_sample.tolist() == [[0, 1, 0], [1, 0, 0]]
     assert torch.equal(dist.entropy(), index.entropy()) and torch.equal(dist.mean, index.probs)  # type: ignore[no-untyped-call]
     assert dist.enumerate_support().shape == (3, 2, 3)
@@ -162,7 +162,7 @@ def test_one_hot_is_a_categorical_as_vectors() -> None:
 
 def test_one_hot_passes_the_gradient_of_the_probabilities() -> None:
     probs = torch.tensor([0.2, 0.8], requires_grad=True)
-    (OneHotCategorical(probs=probs).rsample() * torch.tensor([1.0, 3.0])).sum().backward()  # type: ignore[no-untyped-call]
+    (OneHotCategorical(probs=probs).rsample() * torch.tensor([1.0, 3.0])).sum().backward()
 
     assert probs.grad is not None and probs.grad.abs().sum() > 0
 
@@ -195,7 +195,7 @@ def test_truncated_normal_agrees_with_numerical_integration(loc: float, scale: f
 def test_truncated_normal_has_a_mode_within_its_bounds_and_a_gradient() -> None:
     loc = torch.tensor([0.5, 3.0], requires_grad=True)
     dist = TruncatedNormal(loc, torch.ones(2), -1.0, 1.0)
-    dist.rsample().sum().backward()  # type: ignore[no-untyped-call]
+    dist.rsample().sum().backward()
 
     assert dist.mode.tolist() == [0.5, 1] and loc.grad is not None
     assert dist.expand((4, 2)).sample().shape == (4, 2)

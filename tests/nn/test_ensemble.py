@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -73,9 +74,59 @@ def test_it_leaves_the_module_as_it_was() -> None:
     assert nets[0].weight is own
 
 
+@pytest.mark.parametrize("loop", [False, True])
+def test_the_parameters_may_be_a_lazy_stack(loop: bool) -> None:
+    nets = [nn.Linear(3, 1) for _ in range(2)]
+    params, x = TensorDict.from_modules(*nets, lazy_stack=True), torch.randn(10, 3)
+
+    close(functional_vmap(nets[0], params=params, args=(x,), loop=loop), torch.stack([net(x) for net in nets]))
+
+
+class Tied(nn.Module):
+    """One layer under two names."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a = self.b = nn.Linear(3, 3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if (x > 1e6).any():
+            raise LookupError
+        out: Tensor = self.b(self.a(x))
+        return out
+
+
+def test_a_module_with_one_layer_twice_has_its_own_parameters_again_also_after_an_error() -> None:
+    module, x = Tied(), torch.randn(5, 3)
+    own = module.a.weight
+    params = TensorDict.from_modules(module, module)
+    close(functional_vmap(module, params=params, args=(x,), loop=True)[1], module(x))
+    with pytest.raises(LookupError):
+        functional_vmap(module, params=params, args=(x + 1e7,), loop=True)
+
+    assert module.a.weight is own and module.a is module.b
+
+
+def test_threads_wait_for_each_other() -> None:
+    net, x = nn.Sequential(nn.Linear(3, 8), nn.Tanh(), nn.Linear(8, 1)), torch.randn(10, 3)
+    own = net(x)
+    params = [TensorDict.from_modules(net, net).data.clone() * scale for scale in (1, 2, 3)]
+    wanted = [functional_vmap(net, params=one, args=(x,)) for one in params]
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda one: functional_vmap(net, params=one, args=(x,)), params * 20))
+
+    for one, other in zip(found, wanted * 20):
+        close(one, other)
+    close(net(x), own)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
+        (
+            {"params": TensorDict({"n": {"weight": torch.zeros(2, 1)}}, batch_size=[2])},
+            "to_module: Linear has nothing for 'n'",
+        ),
         ({"in_dims": {"input": 0}}, "in_dims: 'input' is not in kwargs, which are none"),
         (
             {"params": TensorDict()},
@@ -85,7 +136,7 @@ def test_it_leaves_the_module_as_it_was() -> None:
 )
 def test_what_does_not_fit_is_said(options: Any, said: str) -> None:
     nets = [nn.Linear(3, 1) for _ in range(2)]
-    with pytest.raises((ValueError, RuntimeError)) as error:
+    with pytest.raises((ValueError, RuntimeError, KeyError)) as error:
         functional_vmap(nets[0], **{"params": TensorDict.from_modules(*nets), **options})
 
     assert str(error.value) == said

@@ -145,7 +145,7 @@ def train(make: Any) -> list[float]:
         wanted, counts = batch.token[:, 1:], batch.mask[:, 1:]
         loss = nn.functional.cross_entropy(logits[counts], wanted[counts])
         optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimizer.step()
         losses.append(loss.item())
     return losses

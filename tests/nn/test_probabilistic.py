@@ -97,7 +97,7 @@ def test_a_dict_of_in_keys_maps_arguments_to_keys() -> None:
 
 
 def test_a_key_that_is_no_argument_is_an_error_that_says_so() -> None:
-    module = ProbabilisticTensorDictModule(["loc", "sigma"], ["a"], distribution_class=d.Normal)
+    module = ProbabilisticTensorDictModule(["loc", "sigma"], ["a"], distribution_class=d.Normal)  # type: ignore[tensorclass-module]
     with pytest.raises(TypeError) as error:
         module(TensorDict(loc=torch.ones(2), sigma=torch.ones(2)))
 
@@ -140,7 +140,7 @@ def test_two_out_keys_for_one_value_are_an_error() -> None:
 def test_a_call_with_tensors_gives_value_and_log_probability() -> None:
     value, log_prob = normal(return_log_prob=True)(loc=torch.zeros(2), scale=torch.ones(2))
 
-    assert torch.equal(log_prob, d.Normal(torch.zeros(2), torch.ones(2)).log_prob(value))  # type: ignore[no-untyped-call]
+    assert torch.equal(log_prob, d.Normal(torch.zeros(2), torch.ones(2)).log_prob(value))
 
 
 def test_it_samples_again_unless_it_may_skip() -> None:
@@ -366,7 +366,7 @@ def test_the_table_for_one_out_key(out_key: Any, options: Any, separate: Any, to
         key = together if aggregate else separate
 
         assert module.out_keys == [out_key, key] and module.log_prob_key == key
-        assert torch.equal(td[key], d.Normal(td["loc"], td["scale"]).log_prob(td[out_key]))  # type: ignore[no-untyped-call]
+        assert torch.equal(td[key], d.Normal(td["loc"], td["scale"]).log_prob(td[out_key]))
         assert td[key].shape == (5, 2)
 
 
@@ -408,7 +408,7 @@ def test_the_table_for_two_modules(aggregate: bool) -> None:
 
         assert {key for key in out.keys() if "log_prob" in key} == written
         if aggregate:
-            assert torch.equal(out["sample_log_prob"], d.Normal(out["a"], out["scale"]).log_prob(out["b"]))  # type: ignore[no-untyped-call]
+            assert torch.equal(out["sample_log_prob"], d.Normal(out["a"], out["scale"]).log_prob(out["b"]))
 
 
 def test_another_setting_than_at_construction_is_an_error() -> None:
@@ -653,3 +653,41 @@ def test_samples_and_log_probabilities_of_any_distribution_are_torchs_own_to_the
     assert torch.equal(out["a"], value) and torch.equal(out["a_log_prob"], dist.log_prob(value))
     deterministic = ProbabilisticTensorDictModule([], ["a"], distribution_class=make)
     assert deterministic(TensorDict())["a"].shape == value.shape  # Without a warning, which would be an error here.
+
+
+# ---- what is checked, and when --------------------------------------------------------------------------------------
+
+
+class Picky(d.Normal):
+    """Says that its values are large, and gives small ones."""
+
+    support = constraints.greater_than(1e9)
+
+
+def picky(kind: str, **options: Any) -> ProbabilisticTensorDictModule:
+    return ProbabilisticTensorDictModule(
+        ["loc", "scale"],
+        ["action"],
+        distribution_class=Picky,
+        distribution_kwargs=options,
+        return_log_prob=True,
+        default_interaction_type=kind,
+    )
+
+
+def test_a_drawn_value_is_not_looked_for_in_the_support() -> None:
+    assert "action_log_prob" in picky("random")(params(3))
+
+
+@pytest.mark.parametrize(("kind", "options"), [("mode", {}), ("random", {"validate_args": True})])
+def test_a_value_that_is_not_drawn_is_and_so_is_every_value_where_the_user_says_so(kind: str, options: Any) -> None:
+    with pytest.raises(ValueError, match="support"):
+        picky(kind, **options)(params(3))
+
+
+def test_where_the_log_prob_fails_nothing_is_written() -> None:
+    td = params(3)
+    with pytest.raises(ValueError, match="support"):
+        picky("mode")(td)
+
+    assert list(td.keys()) == ["loc", "scale"]

@@ -199,7 +199,7 @@ def test_a_module_with_tensors_at_its_ends_cannot_be_one_by_key() -> None:
             return x.a
 
     with pytest.raises(ValueError) as error:
-        Plain().as_td_module()  # type: ignore[misc]
+        Plain().as_td_module()  # type: ignore[misc,tensorclass-module]
 
     assert str(error.value) == (
         "Plain: the output type is Tensor, no TensorClass; only a module between two TensorClass classes can be one by "

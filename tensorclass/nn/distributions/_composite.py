@@ -219,7 +219,7 @@ def flat(given: Mapping[Any, Any], above: tuple[str, ...] = ()) -> Iterator[tupl
             yield unravel(at), value
 
 
-@d.register_kl(CompositeDistribution, CompositeDistribution)  # type: ignore[no-untyped-call,untyped-decorator]
+@d.register_kl(CompositeDistribution, CompositeDistribution)  # type: ignore[untyped-decorator]
 def _divergence(one: CompositeDistribution, other: CompositeDistribution) -> Tensor:
     found = TensorDict(batch_size=one.batch_shape)
     for key, dist in one.dists.items():

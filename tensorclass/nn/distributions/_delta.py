@@ -37,7 +37,7 @@ class Delta(d.Distribution):
     @property
     def support(self) -> constraints.Constraint:
         """Any real number."""
-        return constraints.independent(constraints.real, len(self.event_shape))  # type: ignore[no-untyped-call]
+        return constraints.independent(constraints.real, len(self.event_shape))
 
     def rsample(self, sample_shape: Sequence[int] = ()) -> Tensor:
         """The parameter, for every sample."""

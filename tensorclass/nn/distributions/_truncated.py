@@ -48,7 +48,7 @@ class TruncatedNormal(d.Distribution):
     @property
     def support(self) -> constraints.Constraint:
         """From a to b."""
-        return constraints.interval(self.a, self.b)  # type: ignore[no-untyped-call]
+        return constraints.interval(self.a, self.b)
 
     @property
     def mean(self) -> Tensor:
