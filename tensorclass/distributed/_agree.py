@@ -39,7 +39,8 @@ def check_agreement(op: str, node: Node, group: Any, device: torch.device) -> No
     # Every rank has compared the same marks, so all come here or none.
     all_of_them: list[Any] = [None] * len(marks)
     dist.all_gather_object(all_of_them, mine, group)
-    raise errors.StructureError(difference(op, dict(enumerate(all_of_them))))
+    ranks = dist.get_process_group_ranks(group or dist.group.WORLD)
+    raise errors.StructureError(difference(op, dict(zip(ranks, all_of_them))))
 
 
 def difference(op: str, ranks: dict[int, Structure]) -> str:

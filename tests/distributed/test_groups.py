@@ -1,0 +1,74 @@
+"""Collectives on four processes and on a group of two of them: ranks are those of the world, sizes differ."""
+
+from __future__ import annotations
+
+import socket
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+from tensorclass import TensorDict, distributed, errors
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def mine(rank: int) -> TensorDict:
+    return TensorDict(a=torch.full((rank + 1,), rank), batch_size=[rank + 1]).set_non_tensor("name", str(rank))
+
+
+def names(found: list[TensorDict] | None) -> list[str] | None:
+    return None if found is None else [f"{one['name']} of {len(one)}" for one in found]
+
+
+def one(value: float) -> TensorDict:
+    return TensorDict(a=torch.tensor([float(value)]))
+
+
+def run(rank: int, port: int, folder: Path) -> None:
+    torch.set_num_threads(1)
+    address = f"tcp://127.0.0.1:{port}"
+    dist.init_process_group("gloo", address, timedelta(seconds=30), rank=rank, world_size=4)
+    all_of_them = ["0 of 1", "1 of 2", "2 of 3", "3 of 4"]
+    assert names(distributed.all_gather(mine(rank))) == all_of_them
+    assert names(distributed.gather(mine(rank), dst=2)) == (all_of_them if rank == 2 else None)
+    assert len(distributed.scatter([mine(part) for part in range(4)] if rank == 3 else None, src=3)) == rank + 1
+    assert len(distributed.broadcast(mine(rank) if rank == 1 else None, src=1)) == 2
+    assert distributed.all_reduce(one(rank), "mean")["a"].item() == 1.5
+    pair = dist.new_group([1, 3])
+    if rank in (1, 3):
+        in_pair(rank, pair)
+    dist.barrier()
+    (folder / str(rank)).touch()
+
+
+def in_pair(rank: int, pair: Any) -> None:
+    assert names(distributed.all_gather(mine(rank), group=pair)) == ["1 of 2", "3 of 4"]
+    assert names(distributed.gather(mine(rank), dst=1, group=pair)) == (["1 of 2", "3 of 4"] if rank == 1 else None)
+    assert len(distributed.broadcast(mine(rank) if rank == 3 else None, src=3, group=pair)) == 4
+    assert len(distributed.scatter([mine(0), mine(1)] if rank == 3 else None, src=3, group=pair)) == (
+        1 if rank == 1 else 2
+    )
+    assert distributed.reduce(one(rank), dst=3, group=pair)["a"].item() == (4 if rank == 3 else 1)
+    with pytest.raises(errors.StructureError, match=r"'a' is \[2\] of .* on rank 1, \[4\] of .* on rank 3"):
+        distributed.all_reduce(mine(rank), group=pair)
+
+
+def test_four_ranks_and_two_of_them_see_what_they_should(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    context: Any = mp.get_context("spawn")
+    ranks = [context.Process(target=run, args=(rank, port, tmp_path)) for rank in range(4)]
+    for rank in ranks:
+        rank.start()
+    for rank in ranks:
+        rank.join(timeout=100)
+
+    assert [rank.exitcode for rank in ranks] == [0] * 4
+    assert len(list(tmp_path.iterdir())) == 4
