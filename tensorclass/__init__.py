@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ._tools import unravel_key_list as unravel_key_list
     from ._tools import where as where
     from ._typedtensordict import TypedTensorDict as TypedTensorDict
+    from .io import MemoryMappedTensor as MemoryMappedTensor
 else:
     import importlib
 
@@ -48,6 +49,7 @@ else:
         "_lazystack": ("LazyStackedTensorDict", "lazy_stack"),
         "_params": ("TensorDictParams",),
         "_settings": ("set_list_to_stack",),
+        "io._map": ("MemoryMappedTensor",),
         "_decorator": ("tensorclass",),
         "_tensorclass": ("TensorClass", "field"),
         "_tensordict": ("TensorDict", "TensorDictBase"),
