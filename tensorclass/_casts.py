@@ -17,7 +17,7 @@ from ._tree import inplace as inplace_
 from ._tree import walk
 from ._tree.contract import NUMBERS, as_size, full_device
 from ._tree.explain import explain_pair, uncommon
-from ._tree.join import as_mask, right, rows_of
+from ._tree.join import as_mask, beside, leading, rows_of
 from ._tree.node import Node, is_tree, kind
 
 # The class below has methods with these names.
@@ -334,9 +334,8 @@ def _masked_fill(node: N, mask: Tensor, value: Any) -> N:
     mask = as_mask("masked_fill", mask)
     spelled_out((Mask(tuple(mask.shape)),), tuple(node._batch))
     check_mask(tuple(mask.shape), tuple(node._batch), 0)
-    if node._items is not None:
-        return node._restack([_masked_fill(item, part, value) for item, part in zip(node._items, rows_of(node, mask))])
-    return walk.each(node, lambda leaf: leaf.masked_fill(right(mask, leaf.ndim - mask.ndim), value))
+    masks = beside(node, mask, [])
+    return walk.refill(node, iter([leaf.masked_fill(one, value) for leaf, one in zip(walk.gather(node, []), masks)]))
 
 
 def _targets(args: tuple[Any, ...], device: Any, dtype: Any) -> tuple[Any, Any]:
@@ -421,6 +420,10 @@ def _applied(
     at: tuple[str, ...],
 ) -> N:
     """The tree with the results; or, where there is a list for writes, the tree itself and what to copy into it."""
+    if node._items is not None and batch_size is None:
+        rows = zip(node._items, *[rows_of(node, other) for other in others])
+        items = [_applied(item, call, tuple(row), None, writes, default, at) for item, *row in rows]
+        return node if writes is not None else node._restack(items)
     fields: dict[str, Any] = {}
     for key, value in node._fields.items():
         here = (*at, key)
@@ -483,9 +486,6 @@ def _other(other: Any, key: str, here: tuple[str, ...], default: Any) -> Any:
 
 
 def _ternary(op: str, call: Callable[..., Tensor], node: N, one: Any, two: Any) -> N:
-    if node._items is not None:
-        ones, twos = rows_of(node, one), rows_of(node, two)
-        return node._restack([_ternary(op, call, *row) for row in zip(node._items, ones, twos)])
     sides = [torch.as_tensor(side) if type(side).__module__ == "numpy" else side for side in (one, two)]
     for side in sides:
         if isinstance(side, (Node, Tensor)):
@@ -509,4 +509,4 @@ def _beside(op: str, node: Any, leaves: list[Tensor], side: Any) -> list[Any]:
         return list(walk.match(op, node, wide, []))
     if not isinstance(side, Tensor):
         return [side] * len(leaves)
-    return [right(side, leaf.ndim - len(node._batch)) for leaf in leaves]
+    return list(beside(node, leading(side, len(node._batch)), []))

@@ -28,7 +28,7 @@ from ._tree import assign, fold, join, pair, walk
 from ._tree import index as _index
 from ._tree.contract import as_size, check_node, check_tensor
 from ._tree.explain import explain_pair
-from ._tree.join import as_mask, rows_of
+from ._tree.join import as_mask
 from ._tree.node import Names, Node, is_tree, kind
 
 N = TypeVar("N", bound=Node)
@@ -508,12 +508,16 @@ def extremes(op: str, node: Any, dim: int | None, keepdim: bool) -> Any:
     if dim is None:
         return fold.leafwise(node, call, ())
     at = dim_in(op, dim, len(node._batch))
-    found = [call(leaf, at, keepdim=keepdim) for leaf in walk.gather(node, [])]
-    values, indices = iter([pair.values for pair in found]), iter([pair.indices for pair in found])
-    return Extremes(
-        fold.along(op, node, at, keepdim, True, {}, lambda leaf, **_: next(values)),
-        fold.along(op, node, at, keepdim, True, {}, lambda leaf, **_: next(indices)),
-    )
+    found: list[Tensor] = []
+
+    def values(leaf: Tensor, **_: Any) -> Tensor:
+        best, places = call(leaf, at, keepdim=keepdim)
+        found.append(places)
+        return best  # type: ignore[no-any-return]  # torch.min and torch.max, looked up by name.
+
+    highest = fold.along(op, node, at, keepdim, True, {}, values)
+    indices = iter(found)
+    return Extremes(highest, fold.along(op, node, at, keepdim, True, {}, lambda leaf, **_: next(indices)))
 
 
 def join_where(condition: Any, one: N, other: Any) -> N:
@@ -525,9 +529,6 @@ def join_where(condition: Any, one: N, other: Any) -> N:
             f"where: the condition has shape {list(condition.shape)}, the batch size is {list(batch)}; "
             "they must be equal"
         )
-    if one._items is not None:
-        conditions, others = rows_of(one, condition), rows_of(one, other)
-        return one._restack([join_where(*row) for row in zip(conditions, one._items, others)])
     mine = walk.gather(one, [])
     if type(other).__module__ == "numpy":
         other = torch.as_tensor(other)
@@ -542,13 +543,14 @@ def join_where(condition: Any, one: N, other: Any) -> N:
             raise errors.ShapeError(
                 f"where: a tensor of shape {list(other.shape)} does not fit in batch size {list(batch)}"
             )
-        theirs = [join.right(other, leaf.ndim - len(batch)) for leaf in mine]
+        theirs = list(join.beside(one, join.leading(other, len(batch)), []))
     elif isinstance(other, (bool, int, float, complex)):
         theirs = [other] * len(mine)
     else:
         raise errors.KindError(f"where: {kind(other)} has no leaves; a container, a tensor or a number would do")
     try:
-        chosen = [torch.where(join.right(condition, a.ndim - condition.ndim), a, b) for a, b in zip(mine, theirs)]
+        conditions = join.beside(one, condition, [])
+        chosen = [torch.where(*row) for row in zip(conditions, mine, theirs)]
     except RuntimeError as error:
         explain_pair("where", one, theirs, error)
         raise

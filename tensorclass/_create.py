@@ -138,6 +138,9 @@ def _load_state(node: Any, state: Mapping[str, Any], assign: bool) -> None:
             continue
         if is_tree(value):
             _load_state(value, state[key], assign)
+        elif node._items is not None:  # Its entries are copies: the items are to be written.
+            with torch.no_grad():
+                type(node).set(node, key, state[key], inplace=not assign)
         elif isinstance(value, Tensor) and not assign:
             with torch.no_grad():
                 value.copy_(state[key])

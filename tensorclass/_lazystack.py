@@ -248,14 +248,15 @@ class LazyStack(LazyMoveMethods, Container):
             return
         if self._dim == 0 and index.__class__ is int and isinstance(value, Node):
             self._check_open("replace a row")
-            row = self._items[index]
+            place: int = index
+            row = self._items[place]
             if len(value._batch) != len(row._batch):
                 raise errors.ShapeError(
                     f"index: a row has {len(row._batch)} batch dims, the value has {len(value._batch)}"
                 )
             if type(value) is not type(row):
                 raise errors.KindError(f"index: a row is a {type(row).__name__}, the value {kind(value)}")
-            self._items[index] = value
+            self._items[place] = value
             object.__setattr__(self, "_batch", stacked_batch(self._items, 0))
             return
         for job in self._planned(prepared(index, self._batch, spread_masks=False), value):
@@ -295,10 +296,7 @@ class LazyStack(LazyMoveMethods, Container):
 
     def set_at_(self, key: Any, value: Any, index: Any) -> Self:
         """Copy a value into some rows of the entry under a key, in place."""
-        part = type(self).select(self, key)
-        rows = type(part).__getitem__(part, index)
-        for job in part._planned(prepared(index, part._batch, spread_masks=False), lazy_fields(rows, key, value)):
-            job()
+        type(self).__setitem__(self, index, {key: value})
         return self
 
     def _split_value(self, names: tuple[str, ...], value: Any) -> list[Any]:
@@ -518,7 +516,7 @@ def lazy_stack(items: Sequence[C], dim: int = 0) -> C:
 def _base(item: Any) -> type[Any]:
     if not isinstance(item, LazyStack):
         return type(item)
-    return TensorDict if isinstance(item, LazyStackedTensorDict) else type(item).__mro__[2]
+    return TensorDict if isinstance(item, LazyStackedTensorDict) else type(item).__bases__[1]
 
 
 @cache  # One for each class.
@@ -571,26 +569,26 @@ def register_lazy(cls: Any) -> None:
 
 
 def _children(stack: Any) -> tuple[list[Any], Any]:
-    try:
-        leaves, context = pytree.flatten(stack._dense("pytree"))
-    except (errors.RaggedError, errors.StructureError):
-        return list(stack._items), (stack._dim, None)
-    return leaves, (stack._dim, context)
+    dense = _dense_or_none(stack)
+    # Where grad is about to wrap the tensors that come in, stacked copies of them would not do.
+    if dense is None or (pytree.is_wrapped(dense) and not pytree.is_wrapped(stack)):
+        return list(stack._items), stack._dim
+    return pytree.flatten(dense)
 
 
 def _from_children(children: Any, context: Any) -> Any:
-    dim, inside = context
-    if inside is None:
-        return lazy_stack(list(children), dim)
-    dense = pytree.unflatten(children, inside)
-    if pytree.is_whole(dense, inside) and dense._batch[dim]:
-        return lazy_stack(type(dense).unbind(dense, dim), dim)
-    return dense  # Inside of vmap, where the stack dim may be the one that is hidden.
+    if not isinstance(context, int):
+        return pytree.unflatten(children, context)
+    stack: Any = lazy_stack(list(children), context)
+    dense = _dense_or_none(stack) if pytree.is_wrapped(stack) else None
+    return stack if dense is None else dense
 
 
-def lazy_fields(rows: Any, key: Any, value: Any) -> Any:
-    """A copy of some rows with another value under a key."""
-    return type(rows).set(type(rows).clone(rows), key, value)
+def _dense_or_none(stack: Any) -> Any:
+    try:
+        return stack._dense("pytree")
+    except (errors.RaggedError, errors.StructureError):
+        return None
 
 
 def is_flag(index: Tensor) -> bool:

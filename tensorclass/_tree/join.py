@@ -144,6 +144,30 @@ def right(tensor: Tensor, features: int) -> Tensor:
     return tensor.reshape(*tensor.shape, *[1] * features) if features and tensor.ndim else tensor
 
 
+def beside(node: Node, tensor: Tensor, into: list[Tensor]) -> list[Tensor]:
+    """A tensor whose dims are the first batch dims, for every tensor of a tree in the order of gather."""
+    if node._items is not None:
+        at = node._dim
+        if tensor.ndim <= at:
+            rows = [tensor] * len(node._items)
+        else:
+            rows = list(tensor.expand(*tensor.shape[:at], len(node._items), *tensor.shape[at + 1 :]).unbind(at))
+        for item, row in zip(node._items, rows):
+            beside(item, row, into)
+        return into
+    for value in node._fields.values():
+        if isinstance(value, Tensor):
+            into.append(right(tensor, value.ndim - tensor.ndim))
+        elif isinstance(value, Node) and not value._is_data:
+            beside(value, tensor, into)
+    return into
+
+
+def leading(tensor: Tensor, rank: int) -> Tensor:
+    """A tensor that broadcasts with a batch of this rank, with dims of size 1 in front so that it has as many."""
+    return tensor.reshape(*[1] * (rank - tensor.ndim), *tensor.shape) if 0 < tensor.ndim < rank else tensor
+
+
 def rows_of(stack: Any, other: Any) -> list[Any]:
     """What goes with each item of a lazy stack: rows of a container or a batch-shaped tensor, the same number."""
     if isinstance(other, Node):

@@ -12,7 +12,7 @@ from .._rules import errors, pointwise
 from . import grouped, inplace
 from .along import with_tensor as with_tensor
 from .explain import explain_pair
-from .join import equal, right, rows_of
+from .join import beside, equal, leading, rows_of
 from .node import Node, kind
 from .walk import gather, match, refill
 
@@ -40,7 +40,8 @@ def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Calla
     if len(batch) > len(node._batch):
         node = type(node).expand(node, *batch)
     dims = len(batch)
-    out = refill(node, iter([one(leaf, right(tensor, leaf.ndim - dims)) for leaf in gather(node, [])]))
+    others = beside(node, leading(tensor, dims), [])
+    out = refill(node, iter([one(leaf, value) for leaf, value in zip(gather(node, []), others)]))
     return out if out._batch == batch else _resized(out, batch)
 
 
@@ -116,7 +117,7 @@ def planned(op: str, node: Node, other: Any) -> list[tuple[Tensor, Any]]:
             raise errors.ShapeError(
                 f"{op}: a tensor of shape {list(tensor.shape)} does not fit in batch size {list(node._batch)} in place"
             )
-        others = [right(tensor, leaf.ndim - len(batch)) for leaf in leaves]
+        others = list(beside(node, leading(tensor, len(batch)), []))
     return list(zip(leaves, others))
 
 
@@ -150,6 +151,10 @@ def compare(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> Any:
 
 
 def _compared(op: str, node: Node, other: Node, tensors: Any) -> Node:
+    if node._items is not None:
+        return node._restack(
+            [_compared(op, item, row, tensors) for item, row in zip(node._items, rows_of(node, other))]
+        )
     fields: dict[str, Any] = {}
     for key, value in node._fields.items():
         if isinstance(value, Tensor):

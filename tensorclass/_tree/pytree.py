@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
 import torch.utils._pytree as pytree
 from torch import Size, Tensor
 
 from .node import Node
+from .walk import gather
 
 Context = tuple[Any, ...]
 
@@ -86,10 +88,9 @@ def unflatten(leaves: Any, context: Context) -> Any:
     return new
 
 
-def is_whole(node: Any, context: Context) -> bool:
-    """Whether a container made by unflatten has as many batch dims as before, and tensors for leaves."""
-    rank = context[5]
-    return len(node._batch) == rank and node._leaves is None
+def is_wrapped(node: Node) -> bool:
+    """Whether a transform of torch.func is at work on some tensor of a tree."""
+    return any(torch._C._functorch.is_functorch_wrapped_tensor(leaf) for leaf in gather(node, []))
 
 
 def register_items(cls: type[Any], split: Any, build: Any) -> None:

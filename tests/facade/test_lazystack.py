@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+import torch.utils._pytree as pytree
 from torch import Tensor
 
 from tensorclass import LazyStackedTensorDict, TensorClass, TensorDict, assert_close, cat, errors, lazy_stack, stack
@@ -152,17 +153,16 @@ def test_a_lazy_stack_goes_through_pytree_and_vmap() -> None:
 
     for dim in (0, 1):
         assert_close(torch.vmap(lambda x: x * 2, in_dims=dim, out_dims=dim)(batch), batch.contiguous() * 2)
-    leaves, spec = torch.utils._pytree.tree_flatten(batch)
+    leaves, spec = pytree.tree_flatten(batch)
     assert [leaf.shape for leaf in leaves] == [(2, 3)]
-    again = torch.utils._pytree.tree_unflatten(leaves, spec)
-    assert type(again) is type(batch)
-    assert again.batch_size == (2, 3)
+    assert pytree.tree_unflatten(leaves, spec).batch_size == (2, 3)
+    assert torch.func.grad(lambda x: x["a"].square().sum())(batch)["a"].tolist() == [[2, 2, 2], [2, 2, 2]]
 
 
 def test_pytree_sees_the_items_of_a_ragged_stack() -> None:
     batch = lazy_stack([TensorDict(a=torch.ones(n), batch_size=n) for n in (1, 2)])
 
-    assert torch.utils._pytree.tree_map(lambda leaf: leaf + 1, batch)[1]["a"].tolist() == [2, 2]
+    assert pytree.tree_map(lambda leaf: leaf + 1, batch)[1]["a"].tolist() == [2, 2]
 
 
 def test_maybe_dense_stack_is_dense_where_it_can_be() -> None:
@@ -188,3 +188,32 @@ def test_a_locked_lazy_stack_keeps_its_items_locked() -> None:
     stack.unlock_()
 
     assert not stack[0].is_locked
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_what_is_done_to_a_lazy_stack_is_what_is_done_to_the_dense_container(dim: int) -> None:
+    dense = Inner(x=torch.arange(24.0).reshape(2, 3, 4), y=torch.arange(6.0).reshape(2, 3), batch_size=[2, 3])
+    row, mask = torch.arange(3.0), torch.tensor([True, False])
+    for op in (
+        lambda td: td.max(0).values,
+        lambda td: td.min(1).indices,
+        lambda td: td.clamp(row),
+        lambda td: td.where(torch.eye(2, 3, dtype=torch.bool), row),
+        lambda td: torch.stack([td, td], 1),
+        lambda td: td.set_at_("y", 5.0, 0),
+        lambda td: td.load_state_dict((dense * 2).state_dict()),
+    ):
+        assert_close(op(lazy_stack(list(dense.clone().unbind(dim)), dim)).contiguous(), op(dense.clone()))
+    for op in (  # And where the stack is an entry of a dense one.
+        lambda td: td.where(mask, 0.0),
+        lambda td: td.masked_fill(mask, 9.0),
+        lambda td: td + torch.arange(2.0),
+        lambda td: td.clone().add_(torch.arange(2.0)),
+        lambda td: td == TensorDict({"inner": dense}, 2),
+        lambda td: td.apply_(lambda leaf: leaf + 1),
+        lambda td: td.max(0).values,
+    ):
+        held = TensorDict({"inner": lazy_stack(list(dense.clone().unbind(dim)), dim)}, 2)
+        found, wanted = op(held), op(TensorDict({"inner": dense.clone()}, 2))
+        assert torch.equal(found["inner", "x"], wanted["inner", "x"])
+        assert torch.equal(found["inner", "y"], wanted["inner", "y"])
