@@ -108,3 +108,7 @@ def restore(
     object.__setattr__(new, "_leaves", None)
     new._fill(fields)
     return cls.lock_(new) if locked else new
+
+
+# It runs nothing: torch.load(weights_only=True) may call it for those classes that its user allows.
+torch.serialization.add_safe_globals([restore])

@@ -285,3 +285,6 @@ def unwrapped(value: Any) -> Any:
 def is_non_tensor(value: object) -> bool:
     """Whether a value is plain data in a wrapper: NonTensorData or NonTensorStack."""
     return isinstance(value, NonTensorStack)
+
+
+torch.serialization.add_safe_globals([_restore])  # It makes rows, and runs nothing: weights_only=True may call it.

@@ -379,4 +379,7 @@ def _restore(cls: Any, fields: dict[str, Any], batch: Any, device: Any, names: A
     return new.lock_() if locked else new
 
 
+# They make containers out of what a file holds, and run nothing: torch.load(weights_only=True) may call them.
+torch.serialization.add_safe_globals([_restore, TensorDict])
+
 __all__ = ["NestedKey", "TensorDict", "TensorDictBase", "as_dict", "untyped"]

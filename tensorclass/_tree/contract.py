@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from .._rules import errors
 from .._rules.errors import Key
-from .node import Node
+from .node import Node, kind
 
 NUMBERS = (bool, int, float, complex)
 
@@ -21,18 +21,20 @@ def as_size(batch: Any) -> Size:
         return batch
     if batch is None:
         return Size(())
-    if isinstance(batch, (int, torch.SymInt)):
+    if isinstance(batch, torch.SymInt):
         return Size((batch,))  # type: ignore[arg-type]  # A SymInt is an int to torch.
-    if isinstance(batch, Sequence) and not isinstance(batch, str):
-        for size in batch:
-            if isinstance(size, float):
-                raise errors.KindError(f"batch_size: {list(batch)} has {size}, a float; sizes are ints")
-            if isinstance(size, int) and size < 0:
-                raise errors.ShapeError(f"batch_size: {list(batch)} has a negative size")
-        return Size(batch)
-    if isinstance(batch, Tensor):
-        return Size(batch.reshape(-1).tolist())
-    raise errors.KindError(f"batch_size: {batch!r} is no batch size; a sequence of ints, an int or None would do")
+    if isinstance(batch, Tensor) or (type(batch).__module__ == "numpy" and batch.ndim):
+        batch = batch.reshape(-1).tolist()
+    elif hasattr(batch, "__index__"):
+        batch = (batch,)
+    if not isinstance(batch, Sequence) or isinstance(batch, str):
+        raise errors.KindError(f"batch_size: {batch!r} is no batch size; a sequence of ints, an int or None would do")
+    for size in batch:
+        if not isinstance(size, torch.SymInt) and not hasattr(size, "__index__"):
+            raise errors.KindError(f"batch_size: {list(batch)} has {size!r}, {kind(size)}; sizes are ints")
+        if isinstance(size, int) and size < 0:
+            raise errors.ShapeError(f"batch_size: {list(batch)} has a negative size")
+    return Size(batch)
 
 
 def fits(shape: Sequence[int], batch: Size) -> bool:
