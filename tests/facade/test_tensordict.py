@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import io
 import pickle
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from tensorclass import NonTensorData, TensorDict, assert_close, errors, set_list_to_stack
+from tensorclass import NonTensorData, TensorDict, assert_close, cat, errors, lazy_stack, set_list_to_stack, stack
 
 
 def make() -> TensorDict:
@@ -39,7 +40,7 @@ def test_anything_else_is_plain_data_and_passes_through_every_op() -> None:
     thing = object()
     td = TensorDict({"x": torch.zeros(4), "tag": "blue", "thing": thing, "none": None}, batch_size=[4])
 
-    for out in (td[0], td + 1, td.reshape(2, 2), td.clone(), td.unsqueeze(0), torch.stack([td, td]), td.sum(0)):
+    for out in (td[0], td + 1, td.reshape(2, 2), td.clone(), td.unsqueeze(0), stack([td, td]), td.sum(0)):
         assert out["tag"] == "blue"
         assert out["thing"] is thing
         assert out["none"] is None
@@ -51,7 +52,7 @@ def test_a_list_of_words_is_one_value_a_row() -> None:
 
     assert td[1]["w"] == "b"
     assert list(td[1:]["w"]) == ["b", "c"]
-    assert torch.cat([td, td])["w"].tolist() == ["a", "b", "c"] * 2
+    assert cat([td, td])["w"].tolist() == ["a", "b", "c"] * 2
     assert [row["w"] for row in td] == ["a", "b", "c"]
     assert td[torch.tensor([2, 0])]["w"].tolist() == ["c", "a"]
     td["w"][0] = "z"
@@ -363,3 +364,31 @@ def test_a_part_of_two_locked_containers_is_locked_as_long_as_one_of_them_is() -
     one.unlock_()
 
     assert not part.is_locked
+
+
+def test_torch_load_reads_containers_without_unpickling_anything_else() -> None:
+    td = TensorDict({"a": torch.arange(3), "n": {"b": torch.zeros(3)}, "word": "x"}, 3, names=["rows"])
+    file = io.BytesIO()
+    torch.save({"dense": td, "lazy": lazy_stack([td, td]), "rows": stack([td, td.replace(word="y")])}, file)
+    file.seek(0)
+
+    found = torch.load(file, weights_only=True)
+
+    assert found["dense"].names == ["rows"]
+    assert found["lazy"][1]["n", "b"].shape == (3,)
+    assert found["rows"][1]["word"].tolist() == ["y", "y", "y"]
+
+
+@pytest.mark.parametrize(
+    ("batch", "said"),
+    [
+        (-3, "has a negative size"),
+        ([None], "has None, None; sizes are ints"),
+        ([[3]], r"has \[3\], a list; sizes are ints"),
+        ([3.0], "has 3.0, a float; sizes are ints"),
+        ("3", "is no batch size"),
+    ],
+)
+def test_what_is_no_batch_size_is_refused_as_one(batch: Any, said: str) -> None:
+    with pytest.raises(errors.RuleError, match=f"batch_size: .*{said}"):
+        TensorDict(batch_size=batch)
