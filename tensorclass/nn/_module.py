@@ -86,7 +86,7 @@ class TensorDictModule(TensorDictModuleBase):
                 kwargs["tensordict_out"] = tensordict_out
             elif tensordict is MISSING and not args and self._is_plain and ENABLED and FLAGS.skip is False:
                 inputs = [kwargs.get(key) for key in self.__dict__["_in_keys"]]
-                if len(inputs) == len(kwargs) and all([isinstance(one, Tensor) for one in inputs]):
+                if len(inputs) == len(kwargs) and all(isinstance(one, Tensor) for one in inputs):
                     return self._on_tensors(inputs, kwargs)
             return with_tensors(self, tensordict, args, kwargs)
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
@@ -131,7 +131,7 @@ class TensorDictModule(TensorDictModuleBase):
                 return result
             outputs = dict(zip(keys, values_for(result, keys)))
             outputs.pop("_", None)
-            if not all([isinstance(one, Tensor) for one in outputs.values()]):
+            if not all(isinstance(one, Tensor) for one in outputs.values()):
                 kept = TensorDict(outputs)  # What is no tensor comes back as a container would hold it.
                 outputs = {key: kept[key] for key in outputs}
         except Exception as error:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tensorclass import NonTensorData, NonTensorStack, TensorClass, TensorDict, assert_close, errors
+from tensorclass import NonTensorData, NonTensorStack, TensorClass, TensorDict, assert_close, cat, errors, stack
 
 DTYPES = [
     torch.float16,
@@ -41,7 +41,7 @@ def test_every_dtype_keeps_its_values(dtype: torch.dtype) -> None:
 
     assert torch.equal(td[1]["a"], value[1])
     assert torch.equal(td.flip(0)["a"], value.flip(0))
-    assert torch.equal(torch.stack([td, td])["a"], torch.stack([value, value]))
+    assert torch.equal(stack([td, td])["a"], torch.stack([value, value]))
     assert torch.equal(td.unsqueeze(0).reshape(-1)["a"], value)
     assert (td == td).all()
     assert pickle.loads(pickle.dumps(td))["a"].dtype is dtype
@@ -54,8 +54,8 @@ def test_a_batch_without_rows_is_a_batch() -> None:
     assert len(td) == 0 and list(td) == [] and td.unbind(0) == ()
     assert td.reshape(0, 2).batch_size == (0, 2)
     assert td.sum(0)["a"].tolist() == [0, 0, 0]
-    assert torch.cat([td, td]).batch_size == (0,)
-    assert torch.stack([td] * 3).batch_size == (3, 0)
+    assert cat([td, td]).batch_size == (0,)
+    assert stack([td] * 3).batch_size == (3, 0)
     assert td[:0].batch_size == (0,)
     assert td[torch.zeros(0, dtype=torch.bool)].batch_size == (0,)
     assert [part.batch_size for part in td.split(2)] == [(0,)]
@@ -69,7 +69,7 @@ def test_a_container_without_entries_keeps_its_batch_size() -> None:
 
     assert td[1:].batch_size == (3,)
     assert td.reshape(2, 2).batch_size == (2, 2)
-    assert torch.stack([td, td]).batch_size == (2, 4)
+    assert stack([td, td]).batch_size == (2, 4)
     assert td[torch.tensor([True, False, True, False])].batch_size == (2,)
     assert pickle.loads(pickle.dumps(td)).batch_size == (4,)
     assert td.sum(0).batch_size == ()
@@ -105,7 +105,7 @@ def test_parameters_stay_themselves_where_nothing_is_computed() -> None:
 def test_tensor_subclasses_stay_what_they_are() -> None:
     td = TensorDict({key: torch.ones(3).as_subclass(Marked) for key in "abc"}, batch_size=[3])
 
-    for out in (td[0], td + 1, td.reshape(3, 1), torch.stack([td, td]), td.clone(), td.exp()):
+    for out in (td[0], td + 1, td.reshape(3, 1), stack([td, td]), td.clone(), td.exp()):
         assert all(type(value) is Marked for value in out.values())
 
 
@@ -141,8 +141,8 @@ def test_values_of_rows_move_with_the_rows() -> None:
     assert words.reshape(2, 2).tolist() == [["a", "b"], ["c", "d"]]
     assert words.flip(0).tolist() == ["d", "c", "b", "a"]
     assert words[1:3].tolist() == ["b", "c"] and words[2] == "c"
-    assert torch.cat([words, NonTensorData("e", batch_size=[1])]).tolist() == ["a", "b", "c", "d", "e"]
-    assert torch.stack([words, words], 1).batch_size == (4, 2)
+    assert cat([words, NonTensorData("e", batch_size=[1])]).tolist() == ["a", "b", "c", "d", "e"]
+    assert stack([words, words], 1).batch_size == (4, 2)
     assert (words == "b").tolist() == [False, True, False, False]
     copied = words.clone()
     words[0] = "z"
@@ -163,7 +163,7 @@ def test_readers_in_many_threads_see_whole_containers() -> None:
     def work(i: int) -> bool:
         rows = list(td)
         again = pickle.loads(pickle.dumps(td))
-        both = torch.stack([points, copy.deepcopy(points)])
+        both = stack([points, copy.deepcopy(points)])
         return (
             len(rows) == 8
             and all(float(rows[i % 8][f"k{j}"]) == j for j in range(6))
@@ -183,7 +183,7 @@ def test_classes_are_made_and_first_used_in_many_threads() -> None:
             b: Tensor | None = None
 
         made = Local(a=torch.full((3,), float(i)), batch_size=[3])
-        return bool((torch.stack([made, made]).a == i).all()) and made.b is None
+        return bool((stack([made, made]).a == i).all()) and made.b is None
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(32)))

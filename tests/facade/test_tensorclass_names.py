@@ -104,7 +104,8 @@ def test_the_repr_and_eq_that_dataclass_wrote_for_a_plain_base_are_not_those_of_
     one = Mixed(value=torch.zeros(3), batch_size=3)
 
     assert repr(one) == "Mixed(batch_size=[3], fields={count: int, value: f32[]})"
-    assert (one == one).value.tolist() == [True, True, True]
+    same: Any = one == one
+    assert same.value.tolist() == [True, True, True]
 
 
 class Late(TensorClass):

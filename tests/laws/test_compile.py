@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -70,7 +71,7 @@ def test_an_op_compiles_in_one_graph(op: table.Op, kind: str, dynamic: bool) -> 
     equal(compiled(several, dynamic)(container), several(container))
 
 
-POINTWISE: dict[str, list[str]] = {
+POINTWISE: dict[str, Sequence[str]] = {
     "unary": pointwise.UNARY + pointwise.UNARY_BOOL,
     "in place": [f"{name}_" for name in pointwise.INPLACE_UNARY],
     "folds": [name for name in folds.FOLDS if name not in ("any", "all")],
@@ -131,6 +132,11 @@ def test_indexing_joins_and_writes_compile_in_one_graph(kind: str, dynamic: bool
     equal(compiled(several, dynamic)(container, rows), several(container, rows))
 
 
+def once(name: str, args: Any, kwargs: Any, x: Any) -> Any:
+    assert x.batch_size == (4, 3)
+    return getattr(x, name)(*args, **kwargs)
+
+
 @pytest.mark.parametrize("kind", ["flat", "nested", "typed"])
 @pytest.mark.parametrize("op", MOVES, ids=lambda op: op.name)
 def test_under_vmap_an_op_sees_one_batch_dim_less(op: table.Op, kind: str) -> None:
@@ -142,10 +148,7 @@ def test_under_vmap_an_op_sees_one_batch_dim_less(op: table.Op, kind: str) -> No
             continue
         args, kwargs = called(op, arguments)
 
-        def call(x: Any, args: Any = args, kwargs: Any = kwargs) -> Any:
-            assert x.batch_size == (4, 3)
-            return getattr(x, op.name)(*args, **kwargs)
-
+        call = partial(once, op.name, args, kwargs)
         if op.name in ("gather", "index_select") and "index" in kwargs and not kwargs["index"].numel():
             continue
         got = torch.vmap(call)(batched)

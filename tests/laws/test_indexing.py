@@ -38,7 +38,7 @@ def items(size: int) -> st.SearchStrategy[Any]:
 @st.composite
 def indices(draw: st.DrawFn) -> Any:
     taken = draw(st.integers(0, 2))
-    parts = [draw(items(BATCH[dim])) for dim in range(taken)]
+    parts: list[Any] = [draw(items(BATCH[dim])) for dim in range(taken)]
     if taken == 2 and draw(st.booleans()):
         parts = [torch.tensor(draw(st.lists(st.booleans(), min_size=12, max_size=12))).reshape(4, 3)]
     for _ in range(draw(st.integers(0, 2))):
