@@ -13,7 +13,7 @@ from .._rules.keys import path
 from .index import Items, as_shape, batch_after, prepared
 from .inplace import check_leaf, overlaps, refuse_graph
 from .join import right
-from .node import Node
+from .node import Node, is_tree
 
 Path = tuple[str, ...]
 Jobs = list[Callable[[], None]]
@@ -180,4 +180,4 @@ def _check_same_keys(node: Node, value: Node, under: Path) -> None:
 
 
 def _entries(node: Node) -> list[str]:
-    return [key for key, leaf in node._fields.items() if isinstance(leaf, (Tensor, Node))]
+    return [key for key, leaf in node._fields.items() if isinstance(leaf, Tensor) or is_tree(leaf)]

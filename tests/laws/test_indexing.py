@@ -154,3 +154,11 @@ def test_rows_of_text_are_written_row_by_row() -> None:
     assert td["tag"].tolist() == ["x", "y", "x"]
     assert td[1]["tag"] == "y"
     assert td[:1]["tag"].tolist() == ["x"]
+
+
+def test_a_row_of_values_takes_a_plain_value() -> None:
+    td = TensorDict({"a": numbers(3), "words": ["x", "y", "z"]}, batch_size=[3])
+    td[1] = td[2]
+    assert td["words"].tolist() == ["x", "z", "z"]
+    td[:2] = td[1:]
+    assert td["words"].tolist() == ["z", "z", "z"]
