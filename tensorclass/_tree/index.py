@@ -34,18 +34,19 @@ def read(node: N, index: Any) -> N:
         names = names and names[1:]
     else:
         new = (indexing.sliced(batch[0], index), *batch[1:])
-    return node._rebuild(
-        {
+    try:
+        fields = {
             key: value[index]
             if isinstance(value, Tensor)
             else type(value)._rows_at(value, index)
             if isinstance(value, Node)
             else value
             for key, value in node._fields.items()
-        },
-        new,
-        names,
-    )
+        }
+    except RuntimeError as error:
+        explain("index", node, error)
+        raise
+    return node._rebuild(fields, new, names)
 
 
 def read_items(node: N, items: Items, index: Any) -> N:

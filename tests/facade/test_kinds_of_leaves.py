@@ -196,3 +196,10 @@ def test_assert_close_names_the_key() -> None:
         assert_close(td, td + 1)
     with pytest.raises(AssertionError, match="keys differ"):
         assert_close(td, TensorDict(b=torch.ones(2)))
+
+
+@pytest.mark.parametrize("index", [slice(1, 3), [0, 2]])
+def test_an_index_that_torch_refuses_names_the_entry(index: Any) -> None:
+    td = TensorDict({"a": torch.zeros(3, 2), "ragged": torch.nested.nested_tensor([torch.zeros(1)] * 3)}, 3)
+    with pytest.raises(errors.StructureError, match="index: 'ragged' is a nested tensor, which torch refuses here"):
+        td[index]
