@@ -6,7 +6,7 @@ from dataclasses import field as field
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Size, Tensor
+from torch import Size, Tensor, nn
 from typing_extensions import Self
 
 from . import _construct
@@ -144,6 +144,30 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     def to_tensordict(self, *, retain_none: bool | None = None) -> TensorDict:
         """A TensorDict with the same entries, all nested containers as TensorDicts; the tensors are shared."""
         return untyped(self)
+
+    # ---- the parameters of a module ---------------------------------------------------------------------------------
+
+    @classmethod
+    def from_module(cls, module: nn.Module) -> Self:
+        """The parameters and buffers of a module, the objects themselves; a nested class for each submodule.
+
+        >>> class Layer(TensorClass):
+        ...     weight: torch.Tensor
+        ...     bias: torch.Tensor
+        >>> Layer.from_module(torch.nn.Linear(3, 4)).bias.shape
+        torch.Size([4])
+
+        A parameter that is no field is an error, and so is a field that the module does not have.
+        """
+        from ._functional import from_module
+
+        return cls.from_tensordict(from_module(module))
+
+    def to_module(self, module: nn.Module, **options: Any) -> Any:
+        """Put the fields into a module; what was there is returned, and put back at the end of a `with` block."""
+        from ._functional import to_module
+
+        return to_module(self, module, **options)
 
 
 put_batch, put_device, put_names, put_locked, put_leaves, put_cache = (

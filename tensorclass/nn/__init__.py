@@ -16,12 +16,14 @@ from ._interaction import InteractionType as InteractionType
 from ._interaction import interaction_type as interaction_type
 from ._interaction import set_interaction_type as set_interaction_type
 from ._module import TensorDictModule as TensorDictModule
+from ._optim import param_groups as param_groups
 from ._probabilistic import ProbabilisticTensorDictModule as ProbabilisticTensorDictModule
 from ._probabilistic_sequence import ProbabilisticTensorDictSequential as ProbabilisticTensorDictSequential
 from ._probabilistic_typed import ProbabilisticModule as ProbabilisticModule
 from ._sequence import TensorDictSequential as TensorDictSequential
 from ._skip import set_skip_existing as set_skip_existing
 from ._skip import skip_existing as skip_existing
+from ._target import soft_update as soft_update
 from ._typed import TensorClassModuleBase as TensorClassModuleBase
 from ._typed_by_key import TypedByKey as TypedByKey
 from ._typed_wrapper import TensorClassModuleWrapper as TensorClassModuleWrapper
@@ -79,9 +81,11 @@ __all__ = [
     "inv_softplus",
     "make_tensordict",
     "mappings",
+    "param_groups",
     "rand_one_hot",
     "set_composite_lp_aggregate",
     "set_interaction_type",
     "set_skip_existing",
     "skip_existing",
+    "soft_update",
 ]
