@@ -248,7 +248,7 @@ class LazyStack(LazyMoveMethods, Container):
             return
         if self._dim == 0 and index.__class__ is int and isinstance(value, Node):
             self._check_open("replace a row")
-            place: int = index
+            place: Any = index  # An int.
             row = self._items[place]
             if len(value._batch) != len(row._batch):
                 raise errors.ShapeError(

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 import torch.utils._pytree as pytree
 from torch import Size, Tensor
+from torch._C._functorch import is_functorch_wrapped_tensor
 
 from .node import Node
 from .walk import gather
@@ -90,7 +90,7 @@ def unflatten(leaves: Any, context: Context) -> Any:
 
 def is_wrapped(node: Node) -> bool:
     """Whether a transform of torch.func is at work on some tensor of a tree."""
-    return any(torch._C._functorch.is_functorch_wrapped_tensor(leaf) for leaf in gather(node, []))
+    return any(is_functorch_wrapped_tensor(leaf) for leaf in gather(node, []))
 
 
 def register_items(cls: type[Any], split: Any, build: Any) -> None:
