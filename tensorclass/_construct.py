@@ -240,12 +240,24 @@ def names_bound(node: Declared, but: Iterable[str], names: frozenset[str]) -> Bi
     return bindings
 
 
+def _fits_simply(node: Declared, name: str, value: Any) -> bool:
+    """Whether a few numbers tell that a tensor fits its field; where they do not, the full check says more."""
+    simple = type(node)._simple.get(name)
+    if simple is None or not isinstance(value, Tensor) or value.is_nested:
+        return False
+    (tail, dtypes), batch = simple, node._batch
+    fits = value.shape[: len(batch)] == batch if tail is None else value.shape == (*batch, *tail)
+    return fits and (dtypes is None or value.dtype in dtypes)
+
+
 def changed(node: Declared, values: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of an instance with some of them replaced, checked together."""
     declared = type(node)._declared
     for name in values:
         if name not in declared:
             raise NoSuchArgument(errors.no_field(type(node).__name__, name, declared))
+    if node._device is None and all(_fits_simply(node, name, value) for name, value in values.items()):
+        return {**node._fields, **values}
     taken = {name: _taken(node, declared[name], value, node._device) for name, value in values.items()}
     shared: frozenset[str] = frozenset()
     for name, value in taken.items():

@@ -7,7 +7,7 @@ known is not complained about.  Names are bound in a plain dict: a size under "n
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -49,11 +49,17 @@ class Dims:
     before: tuple[One, ...]
     many: Many | None
     after: tuple[One, ...]
+    has_batch: bool = field(init=False, compare=False, repr=False)  # it starts with *batch: a shape tells the batch
+    has_sums: bool = field(init=False, compare=False, repr=False)  # it reads names that others must bind, as n+1 does
+    names: frozenset[str] = field(init=False, compare=False, repr=False)  # those it binds or reads, with their star
 
-    @property
-    def has_batch(self) -> bool:
-        """Whether it starts with *batch, so that a shape tells the batch size."""
-        return self.many == Many(BATCH)
+    def __post_init__(self) -> None:
+        named = [one.size for one in self.before + self.after if isinstance(one.size, Dim)]
+        starred = {f"*{self.many.name}"} if self.many and self.many.name else set()
+        set_once = object.__setattr__  # The class is frozen; these follow from the dims, and every write asks for them.
+        set_once(self, "has_batch", self.many == Many(BATCH))
+        set_once(self, "has_sums", any(plain_name(size) is None for size in named))
+        set_once(self, "names", frozenset(starred.union(*(size.names for size in named))))
 
     @property
     def fixed(self) -> tuple[int, ...] | None:
@@ -63,22 +69,11 @@ class Dims:
         return sizes if len(sizes) == len(ones) else None
 
     @property
-    def names(self) -> frozenset[str]:
-        """The names it binds or reads; starred ones with their star."""
-        found = {name for one in self.before + self.after if isinstance(one.size, Dim) for name in one.size.names}
-        return frozenset(found | ({f"*{self.many.name}"} if self.many and self.many.name else set()))
-
-    @property
     def exact(self) -> bool:
         """Whether two shapes that fit, under the same names, are the same shape."""
         ones = self.before + self.after
         named = self.many is None or (self.many.name is not None and not self.many.broadcast)
         return named and all(one.size is not None and not one.broadcast for one in ones)
-
-    @property
-    def has_sums(self) -> bool:
-        """Whether it reads names that another annotation must bind, as n+1 does."""
-        return any(isinstance(one.size, Dim) and plain_name(one.size) is None for one in self.before + self.after)
 
 
 @cache

@@ -281,3 +281,16 @@ def test_nested_jagged_tensors_need_only_the_first_dim() -> None:
     assert Sample(image=jagged, batch_size=2).image.is_nested
     with pytest.raises(errors.ShapeError):
         LOOSE.Sample(image=jagged, batch_size=3)
+
+
+@pytest.mark.parametrize(
+    "value", [torch.ones(5), torch.ones(4, 2), torch.ones(4, dtype=torch.long), torch.ones(4).bool()]
+)
+def test_replace_refuses_what_a_write_refuses_in_the_same_words(value: Tensor) -> None:
+    one = Particles(pos=torch.zeros(4, 3), vel=torch.zeros(4, 3), mass=torch.ones(4))
+    with pytest.raises(errors.RuleError) as written:
+        one.mass = value
+    with pytest.raises(errors.RuleError) as replaced:
+        one.replace(mass=value, pos=torch.zeros(4, 3))
+    assert str(replaced.value) == str(written.value)
+    assert one.replace(mass=torch.zeros(4)).mass.sum() == 0
