@@ -32,7 +32,8 @@ def soft_update(target: Container | nn.Module, source: Container | nn.Module, ta
     if any(one.shape != other.shape for one, other in zip(targets, sources)):
         _refuse_shapes(mine, sources)
     inplace.check("soft_update", targets)
-    pairs = list(zip(targets, sources))
+    # A parameter under two names moves once.
+    pairs = list({id(one): (one, other) for one, other in zip(targets, sources)}.values())
     moving = [(one, other) for one, other in pairs if one.is_floating_point() or one.is_complex()]
     if moving:
         torch._foreach_lerp_([one for one, _ in moving], [other.to(one) for one, other in moving], tau)

@@ -59,6 +59,15 @@ def test_a_module_a_container_and_an_ensemble_are_all_right() -> None:
     assert torch.equal(net.weight, other.weight)
 
 
+def test_a_parameter_under_two_names_moves_once() -> None:
+    target, source = (nn.ModuleDict({"a": nn.Linear(3, 2)}) for _ in range(2))
+    target["b"], source["b"] = target["a"], source["a"]
+    wanted = target["a"].weight.detach().lerp(source["a"].weight.detach(), 0.5)  # type: ignore[operator]
+    soft_update(target, source, 0.5)
+
+    close(target["a"].weight.detach(), wanted)  # type: ignore[operator]
+
+
 def test_a_source_of_another_dtype_is_converted() -> None:
     net, half = nn.Linear(3, 2), nn.Linear(3, 2).to(torch.float16)
     soft_update(net, half, 1)
