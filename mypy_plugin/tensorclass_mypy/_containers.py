@@ -163,7 +163,9 @@ def against(walk: Walk, field: Field, value: Value, batch: Shape, bound: dict[st
             if reason is not None:
                 return _misfit(field, shape, reason, isinstance(thing, Box))
             bound.update(local)
-    if isinstance(thing, Tensor) and field.dtype is not None and thing.dtype is not None and thing.dtype != field.dtype:
+    if field.casts or not isinstance(thing, Tensor) or field.dtype is None or thing.dtype is None:
+        return None
+    if thing.dtype != field.dtype:
         return f"field {field.name!r} has a dtype of kind {thing.dtype}, which the annotation does not take"
     return None
 

@@ -30,6 +30,7 @@ class Field:
     has_default: bool = False
     kw_only: bool = False
     init_only: bool = False
+    casts: bool = False  # The class casts what it is given to the dtype of the annotation.
 
     @property
     def optional(self) -> bool:
@@ -52,6 +53,7 @@ def fields_of(info: TypeInfo, instance: Instance | None = None) -> dict[str, Fie
     if data is None or "attributes" not in data:
         return None
     found: dict[str, Field] = {}
+    casts = "autocast" in options_of(info)
     for attribute in data["attributes"]:
         name = attribute["name"]
         owner = _owner(info, name)
@@ -66,6 +68,7 @@ def fields_of(info: TypeInfo, instance: Instance | None = None) -> dict[str, Fie
             bool(attribute.get("has_default")),
             bool(attribute.get("kw_only")),
             bool(attribute.get("is_init_var")),
+            casts,
         )
     return found
 

@@ -154,6 +154,8 @@ def select(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args, keep: b
         return walk.here.new(replace(box, fields={}, open=True, locked=False))
     names = {path[0] for path in paths if path}
     fields = {name: value for name, value in box.fields.items() if (name in names) == keep}
+    if keep and box.open:  # What was selected may have been there all the same.
+        fields.update({name: UNKNOWN for name in names if name not in box.fields})
     if box.info is not None:  # What is left out of a typed class is unset, whatever its annotation says.
         fields.update({name: UNKNOWN for name in fields_of(box.info) or {} if (name in names) != keep})
     return walk.here.new(replace(box, fields=fields, locked=False, open=box.open and not keep))

@@ -141,7 +141,7 @@ def test_another_outline_is_refused(held: Any, tmp_path: Path) -> None:
 
 
 def test_what_would_have_to_be_unpickled_is_not(tmp_path: Path) -> None:
-    torch.save(TensorDict(a=torch.ones(3)), tmp_path / "file")
+    torch.save({"tensorclass": tmp_path}, tmp_path / "file")
 
     with pytest.raises(DataDamaged, match="cannot be read"):
         load(tmp_path / "file")
