@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, Import, ImportAll, ImportFrom, MypyFile, NameExpr, TypeInfo, Var
+from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, MypyFile, NameExpr, TypeInfo, Var
 from mypy.types import get_proper_type
 
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _hints, _report, _scan
+from . import _hints, _report, _scan, _worth
 from ._state import State
 from ._tree import below
 from ._types import is_library
@@ -18,7 +18,6 @@ from ._values import INT_PARAMETER, Box, Function, Net, Value
 from ._walk import Frame, Spent, Walk
 
 KEPT = 6
-OURS = ("torch", "tensorclass", "jaxtyping")
 
 
 class Program:
@@ -50,7 +49,8 @@ class File:
     def __init__(self, program: Program, tree: MypyFile, api: Any) -> None:
         self.program = program
         self.tree = tree
-        self.interesting = not tree.is_stub and not _report.ignored(api, tree) and _imports_ours(api, tree, 2)
+        self.worth = _worth.Worth(api, tree)
+        self.interesting = not tree.is_stub and not _report.ignored(api, tree) and bool(self.worth.packages)
         self.done: dict[Any, tuple[Any, ...]] = {}
         self.walks: dict[Any, list[_report.Report]] = {}
         self.top: State | None = None
@@ -61,6 +61,8 @@ class File:
     def visit(self, api: Any) -> None:
         node = _current(api)
         token = _report.token(api, self.tree, node)
+        if node is not None and not self.worth.walk(node):
+            return
         before = self.done.get(node)
         if before is not None and _report.same_token(before, token):
             return
@@ -319,34 +321,6 @@ def _current(api: Any) -> FuncDef | None:
         if isinstance(node, FuncDef):
             return node
     return None
-
-
-def _imports_ours(api: Any, tree: MypyFile, depth: int) -> bool:
-    """Whether a file uses torch, tensorclass or jaxtyping, itself or through a module that it imports."""
-    modules: list[str] = []
-    for node in tree.imports:
-        if isinstance(node, Import):
-            modules += [name for name, _ in node.ids]
-        elif isinstance(node, (ImportFrom, ImportAll)):
-            base = node.id
-            if node.relative:
-                parts = tree.fullname.split(".")
-                package = parts if tree.is_package_init_file() else parts[:-1]
-                package = package[: len(package) - node.relative + 1]
-                base = ".".join([*package, *([node.id] if node.id else [])])
-            modules.append(base)
-            if isinstance(node, ImportFrom):
-                modules += [f"{base}.{name}" for name, _ in node.names]
-    if any(module.split(".")[0] in OURS for module in modules):
-        return True
-    if depth == 0:
-        return False
-    for module in modules:
-        other = api.modules.get(module)
-        if other is not None and other is not tree and not other.is_stub and "typeshed" not in other.path:
-            if _imports_ours(api, other, depth - 1):
-                return True
-    return False
 
 
 __all__ = ["Function", "Program"]

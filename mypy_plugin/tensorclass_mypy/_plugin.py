@@ -36,6 +36,12 @@ class TensorClassPlugin(Plugin):
         self.config = _config.read(options)
         self.program = Program()
         self._known: dict[str, bool] = {}
+        self._names: dict[str, str | None] = {}  # Of the functions of torch that take containers.
+        self._types: dict[str, Callable[[AnalyzeTypeContext], Type]] = {
+            _classes.CLASS: self._bracketed,
+            "typing.Annotated": _stored.on_annotated,
+            "typing_extensions.Annotated": _stored.on_annotated,
+        }
         _report.switch_off(self.config.disable)
 
     # -- Calls --------------------------------------------------------------------------------------------------
@@ -57,10 +63,14 @@ class TensorClassPlugin(Plugin):
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if not fullname.startswith("torch."):
             return None
-        name = _signatures.name_of(fullname)
+        if fullname not in self._names:
+            self._names[fullname] = _signatures.name_of(fullname)
+        name = self._names[fullname]
         return None if name is None else partial(self._torch, name=name)
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
+        if not fullname.endswith((".replace", ".__call__")):
+            return None
         owner, _, name = fullname.rpartition(".")
         if name == "replace" and self._is_ours(owner):
             return self._replace
@@ -70,9 +80,9 @@ class TensorClassPlugin(Plugin):
 
     def _is_ours(self, fullname: str) -> bool:
         """Whether a function or class is one that facts pass through."""
-        if fullname.startswith(("torch.", "tensorclass.")):
-            return not fullname.startswith("torch.utils.data.")
         known = self._known.get(fullname)
+        if known is None and fullname.startswith(("torch.", "tensorclass.")):
+            known = self._known[fullname] = not fullname.startswith("torch.utils.data.")
         if known is None:
             symbol = None if fullname.startswith(_BORING) else self.lookup_fully_qualified(fullname)
             node = symbol.node if symbol is not None else None
@@ -106,9 +116,7 @@ class TensorClassPlugin(Plugin):
         return self._decorated if fullname == _classes.DECORATOR else None
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
-        if fullname == _classes.CLASS:
-            return self._bracketed
-        return _stored.on_annotated if fullname in ("typing.Annotated", "typing_extensions.Annotated") else None
+        return self._types.get(fullname)
 
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
         return [

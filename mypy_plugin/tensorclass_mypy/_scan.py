@@ -124,16 +124,23 @@ def volatile_in(tree: MypyFile) -> set[str]:
 
 
 def _volatile_in(tree: MypyFile) -> set[str]:
-    try:
-        with open(tree.path, encoding="utf-8") as file:
-            text = file.read()
-    except (OSError, UnicodeDecodeError):  # A piece of text that is no file.
+    text = text_of(tree)
+    if text is None:
         found: set[str] = set()
         for one in below(tree):
             if isinstance(one, (NonlocalDecl, GlobalDecl)):
                 found.update(one.names)
         return found
     return {name.strip() for row in _DECLARES.findall(text) for name in row.split(",")}
+
+
+def text_of(tree: MypyFile) -> str | None:
+    """The text of a file; None for a piece of text that is no file."""
+    try:
+        with open(tree.path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def expects_errors(expr: Expression) -> bool:

@@ -1,0 +1,121 @@
+"""Which functions are worth a walk: without a class of ours or a size in numbers there is nothing to say."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from mypy.nodes import FuncDef, Import, ImportAll, ImportFrom, MypyFile
+
+from . import _scan
+from ._types import is_module
+
+PACKAGES = {"torch", "tensorclass", "jaxtyping"}
+DEPTH = 2  # Imports of imports: a class of ours may come through a module of the program.
+
+# In a file that knows torch alone, a mistake needs a size in numbers and a call that makes a shape of it.
+_NUMBER = re.compile(r"[\s(\[{,=:*/+-]\d")
+_SOURCES = (
+    *("zeros(", "ones(", "empty(", "full(", "rand", "normal(", "eye(", "arange(", "linspace(", "logspace(", "tensor("),
+    *("from_numpy(", "Parameter(", "new_", "view(", "reshape(", "expand(", "flatten(", "permute(", "repeat(", "tile("),
+    *("one_hot(", "meshgrid(", "einsum(", "stack(", "broadcast_to(", "_indices(", "diag(", "outer(", "nn.", "F."),
+)
+_LAYERS = re.compile(r"\bnn\.(?!Module\b|Parameter\b|functional\b)[A-Z]|from torch\.nn(?:\.modules)?\S* import")
+
+
+class Worth:
+    """What one file says of this."""
+
+    def __init__(self, api: Any, tree: MypyFile) -> None:
+        self.tree = tree
+        self.packages = _packages(api, tree)
+        self.all = "tensorclass" in self.packages or "jaxtyping" in _named(tree)
+        text = None if self.all or not self.packages else _scan.text_of(tree)
+        self.lines = text.split("\n") if text is not None else None
+        self.layers = text is not None and _LAYERS.search(text) is not None
+        self.known: dict[FuncDef, bool] = {}
+
+    def walk(self, node: FuncDef) -> bool:
+        """Whether a walk of a function may find something."""
+        if self.lines is None:
+            return True
+        known = self.known.get(node)
+        if known is None:
+            known = self.known[node] = self._walk(node, self.lines)
+        return known
+
+    def _walk(self, node: FuncDef, lines: list[str]) -> bool:
+        if self.layers and node.info and is_module(node.info):
+            return True  # Layers that are called one after the other: their sizes stand in __init__.
+        rows = lines[node.line - 1 : node.end_line]
+        if node.docstring is None and len(rows) == 1:
+            return True
+        text = "\n".join(rows)
+        if node.docstring is not None:
+            text = _without_docstring(text)
+        return any(source in text for source in _SOURCES) and _NUMBER.search(text) is not None
+
+
+_DOCSTRING = re.compile(r'("""|\'\'\')[\s\S]*?\1')
+
+
+def _without_docstring(text: str) -> str:
+    return _DOCSTRING.sub("", text, count=1)
+
+
+def _packages(api: Any, tree: MypyFile) -> set[str]:
+    """Which of our packages a file uses, itself or through a module that it imports."""
+    names = _named(tree)
+    found: set[str] = {name.split(".", 1)[0] for name in names} & PACKAGES
+    seen = {tree.fullname, *PACKAGES}
+    for _ in range(DEPTH):
+        if "tensorclass" in found:
+            break
+        inner: set[str] = set()
+        for name in names:
+            other = None if name in seen or name.startswith("torch.") else api.modules.get(name)
+            seen.add(name)
+            if other is not None and not other.is_stub and "site-packages" not in other.path:
+                inner |= _mentioned(other)
+        found |= {name.split(".", 1)[0] for name in inner} & PACKAGES
+        names = inner
+    return found
+
+
+def _named(tree: MypyFile) -> set[str]:
+    """The modules that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in tree.imports:
+        if isinstance(node, Import):
+            found.update(name for name, _ in node.ids)
+        elif isinstance(node, (ImportFrom, ImportAll)):
+            base = node.id
+            if node.relative:
+                parts = tree.fullname.split(".")
+                package = parts if tree.is_package_init_file() else parts[:-1]
+                package = package[: len(package) - node.relative + 1]
+                base = ".".join([*package, *([node.id] if node.id else [])])
+            found.add(base)
+            if isinstance(node, ImportFrom):
+                found.update(f"{base}.{name}" for name, _ in node.names)
+    return found
+
+
+_mentions: dict[str, tuple[MypyFile, set[str]]] = {}
+
+
+def _mentioned(tree: MypyFile) -> set[str]:
+    """The modules that the names of a module come from. (A module out of mypy's cache has no import statements.)"""
+    kept = _mentions.get(tree.fullname)
+    if kept is None or kept[0] is not tree:
+        found: set[str] = set()
+        for symbol in tree.names.values():
+            node = symbol.node
+            if isinstance(node, MypyFile):
+                found.add(node.fullname)
+            elif node is not None and node.fullname:
+                found.add(node.fullname.rpartition(".")[0])
+        found.discard(tree.fullname)
+        kept = (tree, found)
+        _mentions[tree.fullname] = kept
+    return kept[1]
