@@ -52,7 +52,8 @@ def main() -> int:
     with_plugin = f"plugins = tensorclass_mypy\n[tensorclass-mypy]\ncalls = {options.calls}\n"
     lines = new = 0
     print("package".ljust(18), "   lines  without (s)  with (s)  new errors  gone")
-    for package in (PACKAGES.get(name, name) for name in options.only):
+    asked: list[str] = options.only
+    for package in [PACKAGES.get(name, name) for name in asked]:
         count = sum(len(path.read_bytes().splitlines()) for path in (code / package).rglob("*.py"))
         plain = check(package, SETTINGS, options.folder, "without")
         ours = check(package, SETTINGS + with_plugin, options.folder, f"with-{options.calls}")

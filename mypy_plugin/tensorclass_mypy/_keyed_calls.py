@@ -374,6 +374,7 @@ def run_ensemble(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
     fields = {}
     for key, value in result.fields.items():
         thing = walk.here.get(value)
-        known = isinstance(thing, Tensor) and thing.shape is not None
-        fields[key] = Tensor((copies, *thing.shape), thing.dtype) if known else UNKNOWN
+        shape = thing.shape if isinstance(thing, Tensor) else None
+        known = isinstance(thing, Tensor) and shape is not None
+        fields[key] = Tensor((copies, *(shape or ())), thing.dtype) if known else UNKNOWN
     return walk.here.new(Box(None, None, True, batch, fields, open=True))

@@ -172,8 +172,8 @@ def rename(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Valu
     if wrong is not None:
         walk.say(expr, _codes.KEY, wrong)
         return ref
-    fields = {name: item for name, item in box.fields.items() if name not in (old[0], new[0])}
-    walk.here.put(ref, replace(walk.here.get(ref), fields={**fields, new[0]: value}))
+    fields = {name: item for name, item in box.fields.items() if name not in (old[0], new[0])}  # pyright: ignore[reportGeneralTypeIssues]  # Of length 1 here.
+    walk.here.put(ref, replace(walk.here.get(ref), fields={**fields, new[0]: value}))  # pyright: ignore[reportGeneralTypeIssues]  # Of length 1 here.
     return ref
 
 

@@ -216,7 +216,7 @@ def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
         return Tensor(None, dtype)
     if not x or not y:
         return Tensor(None, dtype)
-    inner = y[-2] if len(y) > 1 else y[0]
+    inner = y[-2] if len(y) > 1 else y[-1]  # pyright: ignore[reportGeneralTypeIssues]  # Not empty here.
     if unlike(walk, x[-1], inner):
         _no_matmul(walk, node, x, y)
         return Tensor(None, dtype)
@@ -225,9 +225,9 @@ def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
     if len(y) == 1:
         return Tensor(x[:-1], dtype)
     if len(x) == 1:
-        return Tensor((*y[:-2], y[-1]), dtype)
+        return Tensor((*y[:-2], y[-1]), dtype)  # pyright: ignore[reportGeneralTypeIssues]  # Not empty here.
     lead = broadcast(walk, node, "matmul", x[:-2], y[:-2])
-    return Tensor(None if lead is None else (*lead, x[-2], y[-1]), dtype)
+    return Tensor(None if lead is None else (*lead, x[-2], y[-1]), dtype)  # pyright: ignore[reportGeneralTypeIssues]  # Not empty here.
 
 
 def _no_matmul(walk: Walk, node: Node, x: Any, y: Any) -> None:

@@ -103,6 +103,7 @@ def lookup(instance: Instance, path: Path) -> tuple[Type | None, str | None, Fie
     current: ProperType | None = instance
     optional = False
     field: Field | None = None
+    last: Type | None = None
     for name in path:
         if not isinstance(current, Instance) or not is_tensorclass(current.type):
             return None, None, None
@@ -219,7 +220,8 @@ def merge(ctx: MethodContext, instance: Instance, name: str) -> None:
                 if wrong is not None:
                     _report.say(ctx.api, key, _codes.FIELD, wrong)
                 elif field is not None and not isinstance(value, DictExpr):
-                    found = ctx.api.lookup_type_or_none(value) if hasattr(ctx.api, "lookup_type_or_none") else None
+                    look = getattr(ctx.api, "lookup_type_or_none", None)
+                    found = look(value) if look is not None else None
                     if found is not None:
                         fits(ctx, repr(key.value), field, found, value)
     elif isinstance(typ, Instance) and is_tensorclass(typ.type) and not is_subtype(typ, instance):

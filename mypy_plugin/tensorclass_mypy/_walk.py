@@ -365,6 +365,7 @@ class Walk:
         """A body that runs nobody knows how often."""
         head = self.here
         kept = self.buffer
+        loop = Loop()
         for attempt in range(5):
             self.buffer = []  # What is said counts only if this turn starts from what every turn starts from.
             self.state = head.copy()
