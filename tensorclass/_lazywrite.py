@@ -26,6 +26,8 @@ def writes(stack: Any, items: Items, value: Any) -> list[Write]:
         raise errors.RaggedError("index: rows of a ragged stack are written item by item: stack[i][rows] = value")
     at: Any = items if items else ...
     rows = batch_after(stack._batch, items)
+    if stack._dim == 0 and _is_row_by_row(first, value):
+        return _by_item(stack, first, items[1:] or (...,), value)
     places = torch.arange(stack._batch.numel()).reshape(stack._batch)[at].reshape(-1)
     part = _rows(value, rows)
     coordinates = torch.unravel_index(places, stack._batch)
@@ -65,6 +67,13 @@ def _rows(value: Any, rows: Size, in_dict: bool = False) -> Callable[[Any], Any]
         lined_up = tensor.reshape(-1, *tensor.shape[len(rows) :]) if rows else tensor.unsqueeze(0)
         return lambda places: lined_up[places]
     return lambda places: value
+
+
+def _is_row_by_row(first: Any, value: Any) -> bool:
+    """Whether each of some items takes its own part of the value: then no row need be looked up."""
+    if not isinstance(first, (int, slice)) or isinstance(first, bool):
+        return False
+    return isinstance(value, (int, float, complex)) or isinstance(value, Node)
 
 
 def _by_item(stack: Any, first: Any, rest: Any, value: Any) -> list[Write]:
