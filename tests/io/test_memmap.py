@@ -158,6 +158,7 @@ def test_a_tensor_is_stored_by_value_however_it_lies(leaf: Tensor, tmp_path: Pat
     assert type(back) is MemoryMappedTensor and back.shape == leaf.shape and torch.equal(back, leaf.detach())
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
 @pytest.mark.parametrize("layout", [torch.strided, torch.jagged], ids=str)
 def test_nested_tensors_come_back(layout: torch.layout, tmp_path: Path) -> None:
     rows = [torch.rand(n, 2) for n in (2, 0, 3)]
