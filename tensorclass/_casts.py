@@ -61,7 +61,7 @@ class CastMethods(Node):
             out = _moved(self, target, dtype, non_blocking, copy, cast_filter, ())
         if batch_size is not None:
             out = type(out).copy(out)
-            out.batch_size = batch_size  # type: ignore[attr-defined]
+            out.batch_size = batch_size  # type: ignore[attr-defined]  # Every container has it.
         return out
 
     def cpu(self) -> Self:
@@ -204,7 +204,7 @@ class CastMethods(Node):
             new = value.grad if isinstance(value, (Tensor, CastMethods)) else value
             if new is not None or not isinstance(value, Tensor):
                 fields[key] = new
-        return self._bare(fields, self._batch, self._names)  # type: ignore[return-value]
+        return self._bare(fields, self._batch, self._names)  # type: ignore[return-value]  # See Node._bare.
 
     @property
     def requires_grad(self) -> _bool:
@@ -449,7 +449,7 @@ def _applied(
         out: N = node._bare(fields, node._batch, node._names)  # type: ignore[assignment]  # See Node._bare.
         _check_applied(out, node._batch, at)
         return out
-    return node._bare(fields, as_size(batch_size))  # type: ignore[return-value]
+    return node._bare(fields, as_size(batch_size))  # type: ignore[return-value]  # See Node._bare.
 
 
 def _check_copy(at: tuple[str, ...], leaf: Any, new: Any) -> None:

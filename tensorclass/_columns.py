@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-_FIELD: Any = dataclasses._FIELD  # type: ignore[attr-defined]
-_INIT_VAR: Any = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]
+_FIELD: Any = dataclasses._FIELD  # type: ignore[attr-defined]  # Not in the stubs.
+_INIT_VAR: Any = dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]  # Not in the stubs.
 
 
 def is_field(column: Any) -> bool:

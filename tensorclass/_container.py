@@ -380,13 +380,13 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         object.__setattr__(self, "_device", None)
         for value in self._fields.values():
             if is_tree(value):
-                type(value).clear_device_(value)  # type: ignore[attr-defined]
+                type(value).clear_device_(value)  # type: ignore[attr-defined]  # Every container has it.
         return self
 
     def tolist(self) -> list[Any]:
         """The rows as nested lists of dicts."""
         if not self._batch:
-            return type(self).to_dict(self)  # type: ignore[attr-defined,no-any-return]
+            return type(self).to_dict(self)  # type: ignore[attr-defined,no-any-return]  # Every container has it.
         return [type(row).tolist(row) for row in self]
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

@@ -301,11 +301,11 @@ def _bindings(tree: MypyFile) -> dict[str, int]:
         if kind == "AssignmentStmt":
             targets = node.lvalues  # type: ignore[attr-defined]  # an AssignmentStmt
         elif kind == "OperatorAssignmentStmt":
-            targets = [node.lvalue, node.lvalue]  # type: ignore[attr-defined]
+            targets = [node.lvalue, node.lvalue]  # type: ignore[attr-defined]  # an OperatorAssignmentStmt
         elif kind == "ForStmt":
-            targets = [node.index, node.index]  # type: ignore[attr-defined]
+            targets = [node.index, node.index]  # type: ignore[attr-defined]  # a ForStmt
         elif kind == "DelStmt":
-            targets = [node.expr]  # type: ignore[attr-defined]
+            targets = [node.expr]  # type: ignore[attr-defined]  # a DelStmt
         elif kind == "WithStmt":
             targets = [target for target in node.target if target is not None]  # type: ignore[attr-defined]
         for target in targets:

@@ -178,7 +178,7 @@ def _size(one: One, bound: dict[str, Any], free: bool) -> Any:
         return UNKNOWN
     if any(bound.get(name) is UNKNOWN for name in names):
         return UNKNOWN
-    return one.size.given(bound)  # type: ignore[union-attr]
+    return one.size.given(bound)  # type: ignore[union-attr]  # a Dim, as it is no int
 
 
 def fits(walk: Walk, dims: Dims, shape: Shape, bound: dict[str, Any], strict: bool = False) -> str | None:
