@@ -15,7 +15,7 @@ from ._construct import no_attribute, write
 from ._container import Container
 from ._data import NonTensorStack, join_values
 from ._lazywrite import writes
-from ._methods.lazy import LazyMoveMethods
+from ._methods.planned import PlannedMoves
 from ._rules import errors
 from ._rules.dims import new_dim_in
 from ._rules.errors import Key
@@ -26,13 +26,13 @@ from ._tree import pytree
 from ._tree.assign import Jobs
 from ._tree.index import Items, prepared
 from ._tree.join import equal
-from ._tree.lazy import stacked_batch
+from ._tree.lazy import LazyNode, stacked_batch
 from ._tree.node import Names, Node, is_tree, kind
 
 C = TypeVar("C", bound=Container)
 
 
-class LazyStack(LazyMoveMethods, Container):
+class LazyStack(PlannedMoves, LazyNode, Container):
     """What lazy stacks of TensorDicts and of typed classes share."""
 
     __slots__ = ()

@@ -146,8 +146,8 @@ def split_body(op: Op, leaf: str, node: str, rule: str) -> list[str]:
     ]
 
 
-def lazy_method(op: Op) -> str:
-    """The same op of a lazy stack: the moves are split at the stack dim."""
+def planned_method(op: Op) -> str:
+    """The same op of a thing that carries out moves by itself: a lazy stack, a spec."""
     many = op.family == "split"
     lines = [f"    def {op.name}({signature(op)}) -> {'tuple[Self, ...]' if many else 'Self'}:"]
     lines += [f'        """{op.doc.splitlines()[0]}"""', "        batch = self._batch"]
@@ -177,17 +177,17 @@ def moves_file() -> str:
     return head + "\n\n".join(move_method(op) + aliases(op) for op in rows) + "\n"
 
 
-def lazy_file() -> str:
-    """_methods/lazy.py."""
+def planned_file() -> str:
+    """_methods/planned.py."""
     rows = [op for op in table.OPS.values() if op.family in MODULE]
-    head = NOTE.format(what="Shape ops of lazy stacks.")
+    head = NOTE.format(what="Shape ops of lazy stacks and specs.")
     head += (
         "from __future__ import annotations\n\nfrom collections.abc import Sequence\n\nfrom torch import Tensor\n"
         "from typing_extensions import Self\n\nfrom .._rules import along as _along\nfrom .._rules import dims as _dims\n"
-        "from .._rules import moves as _moves\nfrom .._tree.lazy import LazyNode\n\n\n"
-        'class LazyMoveMethods(LazyNode):\n    """Shape ops, each split at the stack dim."""\n\n    __slots__ = ()\n\n'
+        "from .._rules import moves as _moves\nfrom .._tree.planned import Planned\n\n\n"
+        'class PlannedMoves(Planned):\n    """Shape ops, each handed on with its moves."""\n\n    __slots__ = ()\n\n'
     )
-    return head + "\n\n".join(lazy_method(op) + aliases(op) for op in rows) + "\n"
+    return head + "\n\n".join(planned_method(op) + aliases(op) for op in rows) + "\n"
 
 
 def fold_method(op: Op) -> str:
@@ -390,7 +390,7 @@ def files() -> dict[Path, str]:
     """Every generated file and what it should hold."""
     return {
         HERE / "_methods" / "moves.py": moves_file(),
-        HERE / "_methods" / "lazy.py": lazy_file(),
+        HERE / "_methods" / "planned.py": planned_file(),
         HERE / "_methods" / "folds.py": folds_file(),
         HERE / "_methods" / "pointwise.py": pointwise_file(),
         HERE / "_methods" / "functions.py": functions_file(),

@@ -14,6 +14,7 @@ from .._rules.shapes import Grow, Keep, Merge, Move, Moves, Part, Sized, is_whol
 from .._rules.sizes import RAGGED
 from .node import Node
 from .plan import apply
+from .planned import spelled
 
 DIM_ARGUMENTS = ("dim", "dims", "source", "destination", "dim0", "dim1", "start_dim", "end_dim")
 
@@ -38,7 +39,7 @@ class LazyNode(Node):
     def _densely(self, op: str, arguments: dict[str, Any]) -> Self:
         """An op that needs one dense container."""
         dense = self._dense(op)
-        out: Self = getattr(type(dense), op)(dense, *_spelled(op, arguments))
+        out: Self = getattr(type(dense), op)(dense, *spelled(op, arguments))
         return out
 
     def _move(self, op: str, moves: Moves, arguments: dict[str, Any]) -> Self:
@@ -71,7 +72,7 @@ class LazyNode(Node):
         name = "dim" if "dim" in arguments else "dims"
         moved = tuple([dim - (dim > at) for dim in several])
         inner = {**arguments, name: moved[0] if isinstance(dims, int) else moved}
-        return self._restack([getattr(type(item), op)(item, *_spelled(op, inner)) for item in self._items])
+        return self._restack([getattr(type(item), op)(item, *spelled(op, inner)) for item in self._items])
 
     def _split(self, op: str, rule: Callable[[], list[Moves]], arguments: dict[str, Any]) -> tuple[Self, ...]:
         """Several results: pieces of the list of items, or the items' own pieces side by side."""
@@ -88,7 +89,7 @@ class LazyNode(Node):
                 start = stop
             return tuple(out)
         inner = {**arguments, "dim": dim - (dim > at)}
-        rows = [getattr(type(item), op)(item, *_spelled(op, inner)) for item in self._items]
+        rows = [getattr(type(item), op)(item, *spelled(op, inner)) for item in self._items]
         stack_at = at - (op == "unbind" and dim < at)
         return tuple([self._restack(list(row), stack_at) for row in zip(*rows)])
 
@@ -143,9 +144,3 @@ def stacked_batch(items: Sequence[Node], dim: int) -> Size:
         column[0] if all(size == column[0] for size in column) else RAGGED for column in zip(*[i._batch for i in items])
     ]
     return Size([*sizes[:dim], len(items), *sizes[dim:]])
-
-
-def _spelled(op: str, arguments: dict[str, Any]) -> list[Any]:
-    starred = ("permute", "reshape", "view", "expand", "flip", "repeat")
-    values = list(arguments.values())
-    return list(values[0]) if op in starred else values

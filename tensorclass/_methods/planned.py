@@ -1,4 +1,4 @@
-"""Shape ops of lazy stacks.
+"""Shape ops of lazy stacks and specs.
 
 Written by python -m tensorclass._rules.write; do not edit.
 """
@@ -13,11 +13,11 @@ from typing_extensions import Self
 from .._rules import along as _along
 from .._rules import dims as _dims
 from .._rules import moves as _moves
-from .._tree.lazy import LazyNode
+from .._tree.planned import Planned
 
 
-class LazyMoveMethods(LazyNode):
-    """Shape ops, each split at the stack dim."""
+class PlannedMoves(Planned):
+    """Shape ops, each handed on with its moves."""
 
     __slots__ = ()
 
