@@ -13,6 +13,7 @@ from .._rules.flow import Flow, written
 from .._rules.keys import Key, unravel
 from .._tree.node import Node
 from ._graph import Graph, flow_line, graph_of
+from ._hooks import is_hooked
 from ._keys import keys_of
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ class TensorDictModuleBase(nn.Module):
 
     else:
 
+        def __call__(self, *args, **kwargs):
+            # nn.Module.__call__ takes two calls for this.
+            return super().__call__(*args, **kwargs) if is_hooked(self) else self.forward(*args, **kwargs)
+
         @property
         def in_keys(self) -> list[Key]:
             """The keys that the module reads."""
@@ -80,6 +85,7 @@ class TensorDictModuleBase(nn.Module):
         def out_keys(self, keys: Any) -> None:
             self._out_keys = keys_of("out_keys", keys)
             self._selected = None
+            self._keys_changed()
             CHANGES[0] += 1
 
         def __init_subclass__(cls, **options: Any) -> None:
@@ -96,7 +102,7 @@ class TensorDictModuleBase(nn.Module):
         return self._flow_keys()[1]
 
     def _keys_changed(self) -> None:
-        """The in_keys were assigned anew."""
+        """The keys were assigned anew, or other ones selected."""
 
     def _flow_keys(self) -> tuple[list[Key], list[Key]]:
         """All keys read and all keys written."""
@@ -120,12 +126,14 @@ class TensorDictModuleBase(nn.Module):
         if not self._selects_itself and self._selected is None:
             self.register_forward_hook(_leave_out)
         self._selected = chosen
+        self._keys_changed()
         CHANGES[0] += 1
         return self
 
     def reset_out_keys(self) -> Self:
         """Keep all outputs again; returns the module itself."""
         self._selected = None
+        self._keys_changed()
         CHANGES[0] += 1
         return self
 

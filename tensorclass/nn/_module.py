@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from torch import Tensor, nn
 
@@ -16,6 +16,7 @@ from .._tree.node import Node
 from ._base import TensorDictModuleBase, leave_out
 from ._dispatch import ENABLED, MISSING, with_tensors
 from ._graph import name_of
+from ._hooks import is_hooked
 from ._keys import arguments_of, keys_of
 from ._outputs import values_for
 from ._skip import skips
@@ -65,17 +66,49 @@ class TensorDictModule(TensorDictModuleBase):
         self._method, self._method_kwargs = method, dict(method_kwargs or {})
         self._strict = strict
         self._get_kwargs = dict(get_kwargs or {})
-        plain_keys = self._names is None and all(isinstance(key, str) for key in self._in_keys)
-        self._is_plain = plain_keys and not strict and not get_kwargs and method is None
+        flat = self._names is None and all(isinstance(key, str) for key in self._in_keys)
+        self._is_flat = flat and not strict and not get_kwargs and method is None
+        self._is_quick = self._may_be_quick()
         self.module = module
 
     def _keys_changed(self) -> None:
-        self._is_plain = False
+        self._is_flat = self._is_quick = False
+
+    def _may_be_quick(self) -> bool:
+        """Whether __call__ knows a short way: from strings to one string, in place, by the forward of this file."""
+        keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
+        one_key = len(keys) == 1 and isinstance(keys[0], str) and keys[0] != "_"
+        return self._is_flat and one_key and self._inplace is True and type(self).forward is TensorDictModule.forward
 
     @property
     def inplace(self) -> Inplace:
         """Where the outputs go."""
         return self._inplace
+
+    if not TYPE_CHECKING:
+
+        def __call__(self, tensordict=MISSING, /, *args, **kwargs):
+            own = self.__dict__  # nn.Module.__getattr__ would take a microsecond to find the module.
+            is_quick = tensordict.__class__ is TensorDict and own["_is_quick"] and FLAGS.skip is False
+            hooked = is_hooked(self)
+            if not is_quick or args or kwargs or hooked or "forward" in own:
+                given = args if tensordict is MISSING else (tensordict, *args)
+                return super().__call__(*given, **kwargs) if hooked else self.forward(*given, **kwargs)
+            try:
+                reads, fields, modules = own["_in_keys"], tensordict._fields, own["_modules"]
+                call = modules["module"] if "module" in modules else own["module"]
+                result = call(fields.get(reads[0])) if len(reads) == 1 else call(*[fields.get(key) for key in reads])
+                key = own["_out_keys"][0]
+                batch = tensordict._batch
+                if isinstance(result, Tensor) and not tensordict._locked and tensordict._device is None:
+                    if not result.is_nested and result.shape[: len(batch)] == batch:
+                        fields[key] = result
+                        return tensordict
+                self._write(values_for(result, [key]), [key], tensordict)
+                return tensordict
+            except Exception as error:
+                again, cause = self._explained(error, tensordict)
+                raise again from cause
 
     def forward(
         self, tensordict: Any = MISSING, /, *args: Any, tensordict_out: Container | None = None, **kwargs: Any
@@ -84,38 +117,19 @@ class TensorDictModule(TensorDictModuleBase):
         if not isinstance(tensordict, Node):
             if tensordict_out is not None:
                 kwargs["tensordict_out"] = tensordict_out
-            elif tensordict is MISSING and not args and self._is_plain and ENABLED and FLAGS.skip is False:
+            elif tensordict is MISSING and not args and self._is_flat and ENABLED and FLAGS.skip is False:
                 inputs = [kwargs.get(key) for key in self.__dict__["_in_keys"]]
                 if len(inputs) == len(kwargs) and all(isinstance(one, Tensor) for one in inputs):
                     return self._on_tensors(inputs, kwargs)
             return with_tensors(self, tensordict, args, kwargs)
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
             return tensordict
-        own = self.__dict__  # nn.Module.__getattr__ would take a microsecond to find the module.
-        modules = own["_modules"]
-        call: Any = modules["module"] if "module" in modules else own["module"]
         try:
-            if own["_is_plain"] and tensordict.__class__ is TensorDict and not kwargs and not args:
-                get, reads = tensordict._fields.get, own["_in_keys"]
-                result = call(get(reads[0])) if len(reads) == 1 else call(*[get(key) for key in reads])
-            else:
-                result = self._called(call, tensordict, args, kwargs)
-            out: Any = (
-                tensordict
-                if tensordict_out is None and own["_inplace"] is True
-                else self._target(tensordict, tensordict_out)
-            )
-            keys: list[Key] = own["_out_keys"]
-            if len(keys) == 1 and self._selected is None and isinstance(result, Tensor) and keys[0] != "_":
-                key = keys[0]
-                if out.__class__ is TensorDict and not out._locked and key.__class__ is str:
-                    batch = out._batch
-                    fits = out._device is None and not result.is_nested and result.shape[: len(batch)] == batch
-                    out._fields[key] = result if fits else out._validate(key, result)
-                else:
-                    out[keys[0]] = result
-            else:
-                self._write(values_for(result, keys), keys, out)
+            result = self._called(self.module, tensordict, args, kwargs)
+            in_place = tensordict_out is None and self._inplace is True
+            out = tensordict if in_place else self._target(tensordict, tensordict_out)
+            keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
+            self._write(values_for(result, keys), keys, out)
             return out
         except Exception as error:
             again, cause = self._explained(error, tensordict)

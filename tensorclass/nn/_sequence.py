@@ -182,9 +182,10 @@ class TensorDictSequential(TensorDictModuleBase):
             )
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
             return tensordict
-        inplace = self._inplace
+        own = self.__dict__  # nn.Module.__getattr__ makes reading an attribute slow.
+        inplace = own["_inplace"]
         if tensordict_out is None and (inplace is None or inplace is True):
-            if self._selected is None:
+            if own.get("_selected") is None:
                 out = self._run(tensordict, kwargs)
             else:
                 dropped = self._dropped(tensordict)
@@ -197,15 +198,12 @@ class TensorDictSequential(TensorDictModuleBase):
         return self._give(out, TensorDict() if inplace is False else empty(tensordict))
 
     def _run(self, tensordict: Any, kwargs: dict[str, Any]) -> Any:
-        steps = self._modules["module"]._modules.values()  # type: ignore[union-attr]  # Set in __init__.
-        if not kwargs and not self.partial_tolerant:
-            for step in steps:
-                tensordict = step(tensordict)  # type: ignore[misc]  # None of them is None.
-            return tensordict
-        for module in steps:
-            if self.partial_tolerant and any(key not in tensordict for key in module.in_keys):  # type: ignore[union-attr]
+        own = self.__dict__
+        tolerant = own["partial_tolerant"]
+        for step in own["_modules"]["module"].__dict__["_modules"].values():
+            if tolerant and any(key not in tensordict for key in step.in_keys):
                 continue
-            tensordict = module(tensordict, **kwargs)  # type: ignore[misc]
+            tensordict = step(tensordict, **kwargs) if kwargs else step(tensordict)
         return tensordict
 
     def _dropped(self, tensordict: Any) -> list[Key]:
