@@ -25,6 +25,7 @@ ROWS = [
     Row("as_td_module", 6, "by_key(td)", "x + 1"),
     Row("Normal, log-prob", 1.15, "head(params)", "normal(d, SIZES)"),
     Row("from_module", 0.8, "TensorDict.from_module(net)", "dict(net.named_parameters())"),
+    Row("from_module, a layer", 0.8, "TensorDict.from_module(linear)", "dict(linear.named_parameters())"),
     Row("to_module", 1, "call(own, net, x)", "functional_call(net, flat, (x,))"),
     Row("functional_vmap", 1, "functional_vmap(net, params=stacked, args=(x,))", "vmapped(net, many, x)"),
 ]

@@ -8,13 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ._held import entries_of
 from ._rules import errors
 from ._swap import swap
-from ._tensordict import TensorDict
+from ._tensordict import TensorDict, plain
 from ._tree import walk
 from ._tree.node import Node, is_tree
-
-NO_BATCH = torch.Size(())
 
 
 def from_module(
@@ -29,42 +28,12 @@ def from_module(
     if use_state_dict:
         made: TensorDict = TensorDict(dict(module.state_dict())).unflatten_keys(".")
     else:
-        made = _node(_entries(module, filter_empty))
+        made = plain(entries_of(module, filter_empty, plain))
     if as_module:
         from ._params import of_module
 
         made = of_module(made)
     return made.lock_() if lock else made
-
-
-def _entries(module: nn.Module, filter_empty: bool) -> dict[str, Any]:
-    if isinstance(module, Node):
-        return type(module).copy(module)._fields  # type: ignore[attr-defined,no-any-return]  # Parameters in a container.
-    entries: dict[str, Any] = {}
-    # From __dict__, and without a generator: the walk is most of what a call with other parameters costs.
-    own = module.__dict__
-    for name, value in own["_parameters"].items():
-        if value is not None:
-            entries[name] = value
-    if own["_buffers"]:
-        for name, value in own["_buffers"].items():
-            if value is not None:
-                entries[name] = value
-    for name, child in own["_modules"].items():
-        if child is not None:
-            inner = _entries(child, filter_empty)
-            if inner or not filter_empty:
-                entries[name] = _node(inner)
-    return entries
-
-
-def _node(fields: dict[str, Any]) -> TensorDict:
-    node: TensorDict = object.__new__(TensorDict)
-    node._fields = fields
-    node._batch = NO_BATCH
-    node._device = node._names = node._leaves = None
-    node._locked = False
-    return node
 
 
 def from_modules(

@@ -13,6 +13,7 @@ from . import _collate
 from ._container import checked_names, common_batches
 from ._convert import ConvertMethods
 from ._data import MetaData, NonTensorData, NonTensorStack
+from ._held import entries_of
 from ._keys import NestedKey
 from ._rules import errors
 from ._rules.errors import Key
@@ -260,6 +261,8 @@ class TensorDict(ConvertMethods):
         as_module: as TensorDictParams. use_state_dict: what state_dict() gives. filter_empty=False: also submodules
         without any.
         """
+        if not (as_module or lock or use_state_dict):
+            return plain(entries_of(module, filter_empty, plain))
         from ._functional import from_module
 
         return from_module(
@@ -342,6 +345,7 @@ class TensorDict(ConvertMethods):
 
 
 TensorDictBase = TensorDict
+NO_BATCH = Size(())
 _collate.register(Node)
 pytree.register(TensorDict)
 pytree.register(NonTensorStack)
@@ -360,6 +364,16 @@ def as_dict(node: Node, retain_none: bool = True) -> dict[str, Any]:
         for key, value in node._fields.items()
         if value is not None or (retain_none and not node._none_is_unset)
     }
+
+
+def plain(fields: dict[str, Any]) -> TensorDict:
+    """A TensorDict without batch dims that holds these entries, which nobody checks."""
+    new: TensorDict = object.__new__(TensorDict)
+    new._fields = fields
+    new._batch = NO_BATCH
+    new._device = new._names = new._leaves = None
+    new._locked = False
+    return new
 
 
 def untyped(node: Node) -> TensorDict:
@@ -382,4 +396,4 @@ def _restore(cls: Any, fields: dict[str, Any], batch: Any, device: Any, names: A
 # They make containers out of what a file holds, and run nothing: torch.load(weights_only=True) may call them.
 torch.serialization.add_safe_globals([_restore, TensorDict])
 
-__all__ = ["NestedKey", "TensorDict", "TensorDictBase", "as_dict", "untyped"]
+__all__ = ["NestedKey", "TensorDict", "TensorDictBase", "as_dict", "plain", "untyped"]
