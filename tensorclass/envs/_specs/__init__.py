@@ -1,0 +1,10 @@
+"""Specs: what values an entry may have."""
+
+from __future__ import annotations
+
+from . import check as check
+from . import count as count
+from . import draw as draw
+from . import encode as encode
+from . import project as project
+from . import values as values

@@ -1,0 +1,216 @@
+"""What every spec is: a shape, a dtype, a device, and a domain of values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Size
+from typing_extensions import Self
+
+from ..._methods.functions import METHODS
+from ..._methods.planned import PlannedMoves
+from ..._rules import errors, spec_errors
+from ..._rules.shapes import Moves
+from ..._tree.contract import as_size
+from ..._tree.index import read
+from ..._tree.planned import spelled
+from . import asked
+
+PICKS = ("flip", "roll", "narrow", "repeat", "repeat_interleave", "index_select", "gather")
+
+
+class TensorSpec(PlannedMoves):
+    """A domain of values: their shape, dtype and device, and which of them are allowed.
+
+    >>> from tensorclass.envs import Bounded
+    >>> spec = Bounded(-1.0, 1.0, shape=(3,))
+    >>> spec.is_in(spec.rand()), spec.is_in(torch.full((3,), 2.0))
+    (True, False)
+    >>> spec.expand(4, 3).rand().shape
+    torch.Size([4, 3])
+
+    A value may have more dims in front than the spec. Every shape op of a container works on a spec, and on
+    torch.stack(specs).
+    """
+
+    _batch: Size
+    dtype: torch.dtype | None
+    device: torch.device | None
+
+    # ---- what it is ---------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Size:
+        """The shape of one value."""
+        return self._batch
+
+    @property
+    def ndim(self) -> int:
+        """The number of dims of one value."""
+        return len(self._batch)
+
+    def ndimension(self) -> int:
+        """The number of dims of one value."""
+        return len(self._batch)
+
+    def numel(self) -> int:
+        """The number of elements of one value."""
+        return self._batch.numel()
+
+    def __len__(self) -> int:
+        return self._batch[0] if self._batch else 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def cardinality(self) -> float:
+        """How many values the domain has; inf where it is continuous."""
+        return asked.cardinality(self)
+
+    def enumerate(self, use_mask: bool = False) -> Any:
+        """Every value of a finite domain, along a new first dim."""
+        return asked.enumerate_all(self, use_mask)
+
+    # ---- values -------------------------------------------------------------------------------------------------
+
+    def rand(self, shape: Sequence[int] | int = ()) -> Any:
+        """A random value of the domain, with `shape` in front."""
+        return asked.rand(self, as_size(shape))
+
+    sample = rand
+
+    def zero(self, shape: Sequence[int] | int = ()) -> Any:
+        """A value of zeros, be they in the domain or not."""
+        return asked.full(self, as_size(shape), 0)
+
+    zeros = zero
+
+    def one(self, shape: Sequence[int] | int = ()) -> Any:
+        """A value of ones, be they in the domain or not."""
+        return asked.full(self, as_size(shape), 1)
+
+    ones = one
+
+    def is_in(self, value: Any) -> bool:
+        """Whether a value is in the domain: shape, dtype and numbers."""
+        return asked.fault(self, value) is None
+
+    contains = is_in
+
+    def __contains__(self, value: Any) -> bool:
+        return self.is_in(value)
+
+    def assert_is_in(self, value: Any) -> None:
+        """Raise an AssertionError that says why a value is not in the domain."""
+        why = asked.fault(self, value)
+        if why is not None:
+            raise spec_errors.NotInSpec(f"not in {type(self).__name__}: {why}")
+
+    def type_check(self, value: Any, key: errors.Key | None = None) -> None:
+        """Raise a TypeError if a value has not the shape and dtype of the spec."""
+        why = asked.misfit(self, value)
+        if why is not None:
+            raise errors.KindError(f"{'' if key is None else f'{errors.name_of(key)}: '}{why}")
+
+    def project(self, value: Any) -> Any:
+        """The value of the domain that is nearest."""
+        return value if asked.fault(self, value) is None else asked.project(self, value)
+
+    def encode(self, value: Any, *, ignore_device: bool = False) -> Any:
+        """A number, list or numpy array, as the tensor that stands for it; numbers out of range are not looked for."""
+        return asked.encode(self, value)
+
+    def to_numpy(self, value: Any, safe: bool = False) -> Any:
+        """The value of numpy that a tensor stands for; with `safe` it must be in the domain."""
+        if safe:
+            self.assert_is_in(value)
+        return asked.to_numpy(self, value)
+
+    # ---- shape --------------------------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Any:
+        """The spec of the rows that an index picks."""
+        return self._of(read(self._node(), index))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.unbind(0))
+
+    def _node(self) -> Any:
+        """The tensors of the spec, as a container whose batch size is the shape."""
+        raise NotImplementedError
+
+    @classmethod
+    def _of(cls, node: Any) -> Any:
+        """The spec that such a container stands for."""
+        if node._items is not None:
+            from .stacked import beside
+
+            return beside([cls._of(item) for item in node._items], node._dim)
+        return node._spec._moved(node)
+
+    def _moved(self, node: Any) -> Any:
+        """This spec with the shape and tensors of a container."""
+        raise NotImplementedError
+
+    def _through(self, op: str, arguments: dict[str, Any]) -> Any:
+        node = self._node()
+        return getattr(type(node), op)(node, *spelled(op, arguments))
+
+    def _move(self, op: str, moves: Moves, arguments: dict[str, Any]) -> Any:
+        # Bounds are expanded numbers more often than not: there is no view of them, and none is missed.
+        return self._of(self._through("reshape" if op == "view" else op, arguments))
+
+    def _along(self, op: str, rule: Callable[[], Moves], arguments: dict[str, Any]) -> Any:
+        rule()
+        if op not in PICKS:
+            raise errors.KindError(f"{op}: a spec is a domain, not numbers; only ops that move or pick rows work on it")
+        return self._of(self._through(op, arguments))
+
+    def _split(self, op: str, rule: Callable[[], list[Moves]], arguments: dict[str, Any]) -> tuple[Any, ...]:
+        rule()
+        return tuple([self._of(part) for part in self._through(op, arguments)])
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        from .stacked import stack
+
+        name = METHODS.get(getattr(func, "__name__", ""))
+        if func is torch.stack:
+            return stack(*args, **(kwargs or {}))
+        if name is None or not hasattr(PlannedMoves, name):
+            return NotImplemented
+        return getattr(args[0], name)(*args[1:], **(kwargs or {}))
+
+    # ---- device and dtype ---------------------------------------------------------------------------------------
+
+    def to(self, *to: torch.device | torch.dtype | str | int, device: Any = None, dtype: Any = None) -> Self:
+        """The same spec on another device, or with another dtype."""
+        for one in to:
+            if isinstance(one, torch.dtype):
+                dtype = one
+            else:
+                device = one
+        return self._cast(None if device is None else torch.device(device), dtype)
+
+    def _cast(self, device: torch.device | None, dtype: torch.dtype | None) -> Self:
+        raise NotImplementedError
+
+    def cpu(self) -> Self:
+        """The same spec on the CPU."""
+        return self.to("cpu")
+
+    def cuda(self, device: int | None = None) -> Self:
+        """The same spec on a CUDA device."""
+        return self.to("cuda" if device is None else f"cuda:{device}")
+
+    def clone(self) -> Self:
+        """A spec of its own that is equal to this one."""
+        raise NotImplementedError
+
+    if TYPE_CHECKING:
+
+        def index(self, *index: Any) -> Any: ...

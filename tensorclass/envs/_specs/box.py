@@ -1,0 +1,190 @@
+"""Unbounded and Bounded: numbers in an interval."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from ..._rules import errors, spec_errors
+from .leaf import LeafSpec, checked_shape, drawable
+
+MISSING: Any = object()
+
+
+class Box(NamedTuple):
+    """The bounds of an interval, both inclusive, with the shape of the spec."""
+
+    low: Tensor
+    high: Tensor
+
+
+class Unbounded(LeafSpec):
+    """Any numbers of a dtype.
+
+    >>> Unbounded((3,)).rand().shape
+    torch.Size([3])
+    >>> Unbounded((3,), dtype=torch.int64)
+    UnboundedDiscrete(shape=(3,), device='cpu', dtype=torch.int64)
+
+    `rand` is normal for floating point numbers, and uniform over the whole range for integers.
+    """
+
+    _kind: ClassVar[Any]
+    _default: ClassVar[torch.dtype] = torch.float32
+
+    def __new__(cls, shape: Any = (1,), device: Any = None, dtype: torch.dtype | None = None) -> Unbounded:
+        """The class of the dtype: UnboundedContinuous or UnboundedDiscrete."""
+        kind = _of_dtype(cls._default if dtype is None else dtype, UnboundedContinuous, UnboundedDiscrete)
+        return object.__new__(kind if cls is Unbounded else cls)
+
+    def __init__(self, shape: Any = (1,), device: Any = None, dtype: torch.dtype | None = None) -> None:
+        self._set(checked_shape(shape), device, self._default if dtype is None else dtype)
+
+    @property
+    def domain(self) -> str:
+        """ "continuous" or "discrete"."""
+        return "continuous" if is_continuous(self.dtype) else "discrete"
+
+    @property
+    def space(self) -> Box:
+        """The range of the dtype."""
+        low, high = limits(self.dtype)
+        shape = drawable(self.shape)
+        return Box(*[torch.full((), end, dtype=self.dtype, device=self.device).expand(shape) for end in (low, high)])
+
+
+class UnboundedContinuous(Unbounded):
+    """Unbounded, of a floating point dtype."""
+
+    _kind = Unbounded
+
+
+class UnboundedDiscrete(Unbounded):
+    """Unbounded, of an integer dtype."""
+
+    _kind = Unbounded
+    _default = torch.int64
+
+
+class Bounded(LeafSpec):
+    """Numbers from low to high, both inclusive.
+
+    >>> spec = Bounded(-1.0, 1.0, shape=(2,))
+    >>> spec.project(torch.tensor([0.5, 3.0]))
+    tensor([0.5000, 1.0000])
+    >>> Bounded(low=torch.tensor([0.0, -1.0]), high=2.0).shape
+    torch.Size([2])
+
+    The bounds broadcast to the shape. Numbers say no shape, and then it must be given; only in an annotation, as in
+    `angle: Annotated[Tensor, Bounded(-3.1, 3.1)]`, they stand for one number a row.
+    """
+
+    _kind: ClassVar[Any]
+    _default: ClassVar[torch.dtype] = torch.float32
+    low: Tensor
+    high: Tensor
+
+    def __new__(
+        cls, low: Any = None, high: Any = None, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None
+    ) -> Bounded:
+        """The class of the dtype: BoundedContinuous or BoundedDiscrete."""
+        kind = _of_dtype(_dtype_of(low, high, dtype, cls._default), BoundedContinuous, BoundedDiscrete)
+        return object.__new__(kind if cls is Bounded else cls)
+
+    def __init__(
+        self, low: Any, high: Any, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None
+    ) -> None:
+        dtype = _dtype_of(low, high, dtype, self._default)
+        if device is None:
+            device = next((end.device for end in (low, high) if isinstance(end, Tensor)), None)
+        ends = [torch.as_tensor(end) for end in (low, high)]
+        if shape is not None:
+            shape = checked_shape(shape)
+        elif any(end.ndim for end in ends) or all(isinstance(end, Tensor) for end in (low, high)):
+            shape = torch.broadcast_shapes(*[end.shape for end in ends])
+        elif _in_annotation():
+            shape = torch.Size(())
+        else:
+            raise errors.ShapeError(spec_errors.shape_missing("Bounded"))
+        try:
+            low, high = [within(end, dtype).to(device=device, dtype=dtype).expand(shape) for end in ends]
+        except RuntimeError:
+            raise spec_errors.SpecShape(
+                spec_errors.bounds_shape(tuple(ends[0].shape), tuple(ends[1].shape), tuple(shape))
+            ) from None
+        self._set(shape, low.device, dtype, low=low, high=high)
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"low": self.low, "high": self.high, **super()._arguments()}
+
+    def _tensors(self) -> dict[str, Tensor]:
+        return {"low": self.low, "high": self.high}
+
+    @property
+    def domain(self) -> str:
+        """ "continuous" or "discrete"."""
+        return "continuous" if is_continuous(self.dtype) else "discrete"
+
+    @property
+    def space(self) -> Box:
+        """The bounds."""
+        return Box(self.low, self.high)
+
+
+class BoundedContinuous(Bounded):
+    """Bounded, of a floating point dtype."""
+
+    _kind = Bounded
+
+
+class BoundedDiscrete(Bounded):
+    """Bounded, of an integer dtype."""
+
+    _kind = Bounded
+    _default = torch.int64
+
+
+def is_continuous(dtype: torch.dtype) -> bool:
+    """Whether a dtype has fractions."""
+    return dtype.is_floating_point or dtype.is_complex
+
+
+def limits(dtype: torch.dtype) -> tuple[float, float]:
+    """The least and the greatest number of a dtype."""
+    if dtype is torch.bool:
+        return 0, 1
+    if is_continuous(dtype):
+        return -float("inf"), float("inf")
+    return torch.iinfo(dtype).min, torch.iinfo(dtype).max
+
+
+def within(bound: Tensor, dtype: torch.dtype) -> Tensor:
+    """A bound that a dtype can hold: infinity is the end of the range of an integer."""
+    if is_continuous(dtype) or not is_continuous(bound.dtype):
+        return bound
+    low, high = limits(dtype)
+    ends = [torch.full_like(bound, end, dtype=torch.int64) for end in (low, high)]
+    inside = bound.clamp(low, high).to(torch.int64)
+    return torch.where(bound <= low, ends[0], torch.where(bound >= high, ends[1], inside))
+
+
+def _dtype_of(low: Any, high: Any, dtype: torch.dtype | None, default: torch.dtype) -> torch.dtype:
+    if dtype is not None:
+        return dtype
+    return next((end.dtype for end in (low, high) if isinstance(end, Tensor)), default)
+
+
+def _of_dtype(dtype: torch.dtype, continuous: type, discrete: type) -> Any:
+    return continuous if is_continuous(dtype) else discrete
+
+
+def _in_annotation() -> bool:
+    """Whether the caller's caller is an annotation: in a class body, or a string that is evaluated."""
+    frame = sys._getframe(2)
+    code = frame.f_code
+    if code.co_name == "__annotate__" or "__qualname__" in frame.f_locals:
+        return True
+    return code.co_filename == "<string>" and frame.f_back is not None

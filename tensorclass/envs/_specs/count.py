@@ -1,0 +1,83 @@
+"""cardinality and enumerate: every value of a finite domain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from .asked import cardinality, enumerate_all
+from .box import Bounded, is_continuous
+from .choices import Categorical, OneHot, marks
+from .multi import Binary, MultiCategorical, MultiOneHot
+
+
+@cardinality.register
+def _(spec: Bounded) -> float:
+    if is_continuous(spec.dtype):
+        return math.inf
+    return math.prod((spec.high.to(torch.int64) - spec.low.to(torch.int64) + 1).reshape(-1).tolist())
+
+
+@cardinality.register
+def _(spec: Categorical) -> float:
+    return spec.n ** spec.numel()
+
+
+@cardinality.register
+def _(spec: OneHot) -> float:
+    return spec.n ** spec.shape[:-1].numel()
+
+
+@cardinality.register
+def _(spec: MultiCategorical) -> float:
+    return math.prod(spec.nvec.reshape(-1).tolist())
+
+
+@cardinality.register
+def _(spec: MultiOneHot) -> float:
+    return math.prod(spec.nvec) ** spec.shape[:-1].numel()
+
+
+@cardinality.register
+def _(spec: Binary) -> float:
+    return 2 ** spec.numel()
+
+
+@enumerate_all.register
+def _(spec: Categorical, use_mask: bool) -> Tensor:
+    every = _table([spec.n] * spec.numel(), spec.device).reshape(-1, *spec.shape).to(spec.dtype)
+    return every[[spec.is_in(row) for row in every]] if use_mask and spec.mask is not None else every
+
+
+@enumerate_all.register
+def _(spec: OneHot, use_mask: bool) -> Tensor:
+    every = enumerate_all(spec.to_categorical_spec(), use_mask)
+    return marks(every, spec.n).to(spec.dtype)
+
+
+@enumerate_all.register
+def _(spec: MultiCategorical, use_mask: bool) -> Tensor:
+    every = _table([int(n) for n in spec.nvec.reshape(-1)], spec.device).reshape(-1, *spec.shape).to(spec.dtype)
+    return every[[spec.is_in(row) for row in every]] if use_mask and spec.allowed is not None else every
+
+
+@enumerate_all.register
+def _(spec: MultiOneHot, use_mask: bool) -> Tensor:
+    numbers = spec.to_categorical_spec()
+    return numbers.to_one_hot(enumerate_all(numbers, use_mask)).to(spec.dtype)
+
+
+@enumerate_all.register
+def _(spec: Binary, use_mask: bool) -> Tensor:
+    return _table([2] * spec.numel(), spec.device).reshape(-1, *spec.shape).to(spec.dtype)
+
+
+def _table(sizes: Sequence[int], device: torch.device) -> Tensor:
+    """Every row of numbers below the sizes, the last one running fastest."""
+    columns = [torch.arange(size, device=device) for size in sizes]
+    if not columns:
+        return torch.zeros(1, 0, dtype=torch.int64, device=device)
+    return torch.stack(torch.meshgrid(*columns, indexing="ij"), -1).reshape(-1, len(columns))

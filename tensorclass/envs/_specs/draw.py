@@ -1,0 +1,113 @@
+"""rand, zero and one: a new value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Size, Tensor
+
+from .asked import full, rand
+from .box import Bounded, Unbounded, limits
+from .choices import Categorical, OneHot, marks
+from .leaf import LeafSpec, drawable
+from .multi import Binary, MultiCategorical, MultiOneHot
+from .plain import NonTensor
+
+
+@full.register
+def _(spec: LeafSpec, size: Size, number: int) -> Tensor:
+    return torch.full((*size, *drawable(spec.shape)), number, dtype=spec.dtype, device=spec.device)
+
+
+@full.register
+def _(spec: NonTensor, size: Size, number: int) -> Any:
+    return spec.example_data
+
+
+@rand.register
+def _(spec: NonTensor, size: Size) -> Any:
+    return spec.example_data
+
+
+@rand.register
+def _(spec: Unbounded, size: Size) -> Tensor:
+    shape = (*size, *drawable(spec.shape))
+    if spec.dtype.is_floating_point or spec.dtype.is_complex:
+        return torch.randn(shape, dtype=spec.dtype, device=spec.device)
+    return any_ints(shape, spec.dtype, spec.device)
+
+
+@rand.register
+def _(spec: Bounded, size: Size) -> Tensor:
+    shape = (*size, *spec.shape)
+    if spec.dtype.is_floating_point:
+        return between(spec.low, spec.high, torch.rand(shape, dtype=spec.dtype, device=spec.device))
+    low, high = spec.low.to(torch.int64), spec.high.to(torch.int64)
+    width = high - low + 1
+    raw = torch.empty(shape, dtype=torch.int64, device=spec.device).random_()
+    # A range wider than int64 can count wraps around to 0 or less: there, any number that is cut off will do.
+    inside = low + raw % width.clamp(min=1)
+    wide = any_ints(shape, torch.int64, spec.device).clamp(low, high)
+    return torch.where(width > 0, inside, wide).to(spec.dtype)
+
+
+@rand.register
+def _(spec: Categorical, size: Size) -> Tensor:
+    if spec.mask is not None:
+        return pick(spec.mask, size).to(spec.dtype)
+    drawn = torch.randint(spec.n, (*size, *drawable(spec.shape)), device=spec.device)
+    return drawn if drawn.dtype is spec.dtype else drawn.to(spec.dtype)
+
+
+@rand.register
+def _(spec: OneHot, size: Size) -> Tensor:
+    if spec.mask is not None:
+        drawn = pick(spec.mask, size)
+    else:
+        drawn = torch.randint(spec.n, (*size, *drawable(spec.shape)[:-1]), device=spec.device)
+    return marks(drawn, spec.n).to(spec.dtype)
+
+
+@rand.register
+def _(spec: MultiCategorical, size: Size) -> Tensor:
+    return pick(spec.choices().expand(*spec.shape, -1), size).to(spec.dtype)
+
+
+@rand.register
+def _(spec: MultiOneHot, size: Size) -> Tensor:
+    return torch.cat([rand(slot, size) for slot in spec.slots()], -1)
+
+
+@rand.register
+def _(spec: Binary, size: Size) -> Tensor:
+    return torch.randint(2, (*size, *drawable(spec.shape)), device=spec.device).to(spec.dtype)
+
+
+def any_ints(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Integers over the whole range of a dtype."""
+    low, high = (int(end) for end in limits(dtype))
+    if high - low < 2**62:
+        return torch.randint(low, high + 1, shape, device=device).to(dtype)
+    return torch.empty(shape, dtype=torch.int64, device=device).random_(-(2**63), None).view(dtype)
+
+
+def between(low: Tensor, high: Tensor, share: Tensor) -> Tensor:
+    """Numbers between bounds, of which one or both may be infinite: there, further away is less likely."""
+    below, above = low.isinf(), high.isinf()
+    if not bool((below | above).any()):
+        return inside(low, high, share)
+    normal = torch.randn_like(share)
+    drawn = torch.where(below, torch.where(above, normal, high - normal.abs()), low + normal.abs())
+    return torch.where(below | above, drawn, inside(low.nan_to_num(), high.nan_to_num(), share))
+
+
+def inside(low: Tensor, high: Tensor, share: Tensor) -> Tensor:
+    """Numbers between finite bounds; written so that bounds far apart do not overflow."""
+    return torch.minimum(torch.maximum(low * (1 - share) + high * share, low), high)
+
+
+def pick(allowed: Tensor, size: Size) -> Tensor:
+    """One of the choices that a mask allows along its last dim, each as likely as the other."""
+    rows = allowed.expand(*size, *allowed.shape).reshape(-1, allowed.shape[-1])
+    return torch.multinomial(rows.float(), 1).reshape(*size, *allowed.shape[:-1])

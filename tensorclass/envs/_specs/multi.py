@@ -1,0 +1,252 @@
+"""Several choices in one tensor: MultiCategorical, MultiOneHot, Binary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Size, Tensor
+
+from ..._rules import errors, spec_errors
+from .choices import Categorical, Choices, OneHot, check_places, count_of, marks, places
+from .leaf import LeafSpec, checked_shape, ends_in
+
+
+class MultiCategorical(LeafSpec):
+    """Several numbers, each with its own number of choices.
+
+    >>> spec = MultiCategorical([2, 3, 4])
+    >>> spec.project(torch.tensor([5, 5, 5]))
+    tensor([1, 2, 3])
+    >>> spec.to_one_hot(torch.tensor([0, 2, 1])).int()
+    tensor([1, 0, 0, 0, 1, 0, 1, 0, 0], dtype=torch.int32)
+
+    `nvec` has the shape of the spec, or one that broadcasts to it. The mask, like to_one_hot(value), has the choices
+    of all slots side by side along its last dim.
+    """
+
+    nvec: Tensor
+    allowed: Tensor | None  # The mask with a dim for slots and one for choices: shape (*shape, most choices).
+
+    def __init__(
+        self,
+        nvec: Any,
+        shape: Any = None,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        mask: Tensor | None = None,
+        *,
+        allowed: Tensor | None = None,
+    ) -> None:
+        nvec, shape = slots_of("MultiCategorical", nvec, shape, device)
+        self._set(shape, nvec.device, torch.int64 if dtype is None else dtype, nvec=nvec, allowed=allowed)
+        if mask is not None:
+            vars(self)["allowed"] = split_mask(mask, self)
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"nvec": self.nvec, **super()._arguments(), "allowed": self.allowed}
+
+    def _tensors(self) -> dict[str, Tensor]:
+        return {"nvec": self.nvec} if self.allowed is None else {"nvec": self.nvec, "allowed": self.allowed}
+
+    @property
+    def space(self) -> list[Choices]:
+        """How many choices each slot has."""
+        return [Choices(int(n)) for n in per_slot(self)]
+
+    @property
+    def mask(self) -> Tensor | None:
+        """Which choices are allowed, those of all slots side by side."""
+        return None if self.allowed is None else join_slots(self.allowed, per_slot(self))
+
+    def choices(self) -> Tensor:
+        """Which of 0, 1, ... each slot may be, along a new last dim."""
+        if self.allowed is not None:
+            return self.allowed
+        return torch.arange(int(self.nvec.max()), device=self.device) < self.nvec.unsqueeze(-1)
+
+    def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
+        """The marks of all slots side by side."""
+        if safe:
+            self.assert_is_in(value)
+        return join_slots(marks(value, int(self.nvec.max())), per_slot(self))
+
+    def to_one_hot_spec(self) -> MultiOneHot:
+        """The spec of to_one_hot(value)."""
+        nvec = per_slot(self)
+        return MultiOneHot(nvec, (*self.shape[:-1], sum(nvec)), self.device, mask=self.mask)
+
+    def to_categorical(self, value: Tensor, safe: bool = False) -> Tensor:
+        """The value itself."""
+        if safe:
+            self.assert_is_in(value)
+        return value
+
+    def to_categorical_spec(self) -> MultiCategorical:
+        """This spec."""
+        return self
+
+    def slots(self) -> tuple[Categorical, ...]:
+        """One Categorical for each slot."""
+        rows = [None] * self.shape[-1] if self.allowed is None else list(self.allowed.unbind(-2))
+        return tuple(
+            Categorical(n, self.shape[:-1], self.device, self.dtype, None if row is None else row[..., :n])
+            for n, row in zip(per_slot(self), rows)
+        )
+
+
+class MultiOneHot(LeafSpec):
+    """Several marks side by side along the last dim, each with its own number of choices.
+
+    >>> spec = MultiOneHot([2, 3])
+    >>> spec.encode([1, 2])
+    tensor([False,  True, False, False,  True])
+    >>> spec.to_categorical(spec.encode([1, 2]))
+    tensor([1, 2])
+
+    A shape op may not touch the last dim.
+    """
+
+    nvec: tuple[int, ...]
+    mask: Tensor | None
+
+    def __init__(
+        self,
+        nvec: Any,
+        shape: Any = None,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        mask: Tensor | None = None,
+    ) -> None:
+        nvec = tuple(count_of("MultiOneHot", n) for n in (nvec.tolist() if isinstance(nvec, Tensor) else nvec))
+        shape = Size((sum(nvec),)) if shape is None else checked_shape(shape)
+        ends_in("MultiOneHot", shape, sum(nvec), "the number of choices of all slots")
+        self._set(shape, device, torch.bool if dtype is None else dtype, nvec=nvec, mask=None)
+        if mask is not None:
+            try:
+                mask = torch.as_tensor(mask, dtype=torch.bool, device=self.device).expand(shape)
+            except RuntimeError:
+                raise spec_errors.SpecShape(
+                    f"the mask has shape {list(mask.shape)}, which does not broadcast to {list(shape)}"
+                ) from None
+            if not all(bool(part.any(-1).all()) for part in mask.split(nvec, -1)):
+                raise errors.OptionError("the mask allows no choice somewhere; at least one must be allowed")
+            vars(self)["mask"] = mask
+
+    def _arguments(self) -> dict[str, Any]:
+        return {"nvec": self.nvec, **super()._arguments(), "mask": self.mask}
+
+    def _tensors(self) -> dict[str, Tensor]:
+        return places(self.shape) if self.mask is None else {**places(self.shape), "mask": self.mask}
+
+    def _moved(self, node: Any) -> Any:
+        check_places(self, node)
+        return self.replace(shape=node._batch, mask=node._fields.get("mask"))
+
+    @property
+    def space(self) -> list[Choices]:
+        """How many choices each slot has."""
+        return [Choices(n) for n in self.nvec]
+
+    def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
+        """The value itself."""
+        if safe:
+            self.assert_is_in(value)
+        return value
+
+    def to_one_hot_spec(self) -> MultiOneHot:
+        """This spec."""
+        return self
+
+    def to_categorical(self, value: Tensor, safe: bool = False) -> Tensor:
+        """The place of the mark in each slot."""
+        if safe:
+            self.assert_is_in(value)
+        return torch.stack([part.to(torch.int64).argmax(-1) for part in value.split(self.nvec, -1)], -1)
+
+    def to_categorical_spec(self) -> MultiCategorical:
+        """The spec of to_categorical(value)."""
+        return MultiCategorical(self.nvec, (*self.shape[:-1], len(self.nvec)), self.device, mask=self.mask)
+
+    def slots(self) -> tuple[OneHot, ...]:
+        """One OneHot for each slot."""
+        rows = [None] * len(self.nvec) if self.mask is None else list(self.mask.split(self.nvec, -1))
+        return tuple(
+            OneHot(n, (*self.shape[:-1], n), self.device, self.dtype, mask=row) for n, row in zip(self.nvec, rows)
+        )
+
+
+class Binary(LeafSpec):
+    """Zeros and ones.
+
+    >>> Binary(3).is_in(torch.tensor([0, 1, 1], dtype=torch.int8))
+    True
+    """
+
+    def __init__(self, n: int | None = None, shape: Any = None, device: Any = None, dtype: Any = None) -> None:
+        if shape is None:
+            shape = (1 if n is None else n,)
+        shape = checked_shape(shape)
+        if n is not None:
+            ends_in("Binary", shape, n, "the number of entries")
+        self._set(shape, device, torch.int8 if dtype is None else dtype)
+
+    @property
+    def n(self) -> int:
+        """The size of the last dim."""
+        return self.shape[-1] if self.shape else 1
+
+    @property
+    def space(self) -> Choices:
+        """How many entries there are along the last dim."""
+        return Choices(self.n)
+
+
+def slots_of(kind: str, nvec: Any, shape: Any, device: Any) -> tuple[Tensor, Size]:
+    """The number of choices of every slot, and the shape of the spec."""
+    nvec = torch.as_tensor(nvec, dtype=torch.int64, device=device)
+    shape = nvec.shape if shape is None else checked_shape(shape)
+    if nvec.numel() and int(nvec.min()) < 1:
+        raise errors.OptionError(f"{kind}: {int(nvec.min())} choices; there must be at least 1")
+    try:
+        return nvec.expand(shape), shape
+    except RuntimeError:
+        raise spec_errors.SpecShape(
+            f"{kind}: nvec has shape {list(nvec.shape)}, which does not broadcast to {list(shape)}"
+        ) from None
+
+
+def per_slot(spec: MultiCategorical) -> list[int]:
+    """The number of choices of every slot along the last dim, which must be the same in every row."""
+    nvec = spec.nvec
+    if not nvec.ndim:
+        return [int(nvec)]
+    rows = nvec.reshape(-1, nvec.shape[-1])
+    if not bool((rows == rows[:1]).all()):
+        raise errors.StructureError("MultiCategorical: rows with other numbers of choices have no one-hot form")
+    return [int(n) for n in rows[0]]
+
+
+def join_slots(split: Tensor, nvec: list[int]) -> Tensor:
+    """Slots and choices, two dims, as one: the choices of all slots side by side."""
+    if split.ndim == 1:
+        return split[: nvec[0]]
+    return torch.cat([row[..., :n] for row, n in zip(split.unbind(-2), nvec)], -1)
+
+
+def split_mask(mask: Any, spec: MultiCategorical) -> Tensor:
+    """The choices of all slots side by side as two dims: slots and choices."""
+    nvec = per_slot(spec)
+    mask = torch.as_tensor(mask, dtype=torch.bool, device=spec.device)
+    most = max(nvec)
+    try:
+        mask = mask.expand(*spec.shape[:-1], sum(nvec))
+    except RuntimeError:
+        raise spec_errors.SpecShape(
+            f"the mask has shape {list(mask.shape)}, which does not broadcast to {[*spec.shape[:-1], sum(nvec)]}"
+        ) from None
+    parts = [torch.nn.functional.pad(part, (0, most - n)) for part, n in zip(mask.split(nvec, -1), nvec)]
+    allowed = torch.stack(parts, -2) if spec.shape else parts[0]
+    if not bool(allowed.any(-1).all()):
+        raise errors.OptionError("the mask allows no choice somewhere; at least one must be allowed")
+    return allowed
