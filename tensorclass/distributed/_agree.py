@@ -1,4 +1,4 @@
-"""Do all ranks hold the same structure? Found out before data move, and said by every rank in the same words."""
+"""Do all ranks make the same call, with the same structure? Found out before data move, and said by all alike."""
 
 from __future__ import annotations
 
@@ -8,13 +8,26 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch import Tensor
 
 from .._rules import errors
 from .._tree import walk
-from .._tree.node import Node
+from .._tree.node import Node, is_tree, kind
 
-Shape = tuple[list[int], str]
+Group = Any  # torch.distributed.ProcessGroup, or None for the whole world.
+Shape = tuple[list[Any], str]  # The shape of a nested tensor is a list of shapes.
 Structure = dict[str, Shape]  # By path, as JSON.
+
+
+def device_of(group: Group) -> torch.device:
+    """Where messages must lie."""
+    on_cuda = dist.get_backend(group) == "nccl"
+    return torch.device("cuda", torch.cuda.current_device()) if on_cuda else torch.device("cpu")
+
+
+def ranks_of(group: Group) -> list[int]:
+    """The ranks of a group, as the world counts them."""
+    return dist.get_process_group_ranks(group or dist.group.WORLD)
 
 
 def structure(node: Node) -> Structure:
@@ -23,24 +36,49 @@ def structure(node: Node) -> Structure:
     items = [((), node)] if node._items is None else [((str(n),), item) for n, item in enumerate(node._items)]
     for at, item in items:
         for path, leaf in walk.tensors_with_paths(item, at):
-            found[json.dumps(path)] = (list(leaf.shape), str(leaf.dtype))
+            found[json.dumps(path)] = (_shape(leaf), str(leaf.dtype))
     return found
 
 
-def check_agreement(op: str, node: Node, group: Any, device: torch.device) -> None:
+def _shape(leaf: Tensor) -> list[Any]:
+    return [list(row.shape) for row in leaf.unbind()] if leaf.is_nested else list(leaf.shape)
+
+
+def digest(value: object) -> int:
+    """A number that stands for a value made of JSON."""
+    return int.from_bytes(hashlib.sha256(json.dumps(value).encode()).digest()[:7], "little")
+
+
+def exchange(call: str, number: int, group: Group, device: torch.device) -> list[int]:
+    """One number of every rank; StructureError on all of them unless all make the same call."""
+    mine = torch.tensor([digest(call), number], device=device)
+    every = [torch.empty_like(mine) for _ in range(dist.get_world_size(group))]
+    dist.all_gather(every, mine, group)
+    calls, numbers = zip(*[one.tolist() for one in every])
+    if len(set(calls)) > 1:  # Every rank has compared the same numbers, so all come here or none.
+        (lead, said), *others = _told(call, group).items()
+        rank, other = next((rank, other) for rank, other in others if other != said)
+        must = "all ranks must make the same call"
+        raise errors.StructureError(f"rank {lead} calls {said}, rank {rank} calls {other}; {must}")
+    return list(numbers)
+
+
+def check_agreement(call: str, op: str, node: Node, group: Group, device: torch.device) -> None:
     """Raise StructureError on every rank unless all hold the same keys, shapes and dtypes."""
-    mine = structure(node)
-    digest = hashlib.sha256(json.dumps(mine).encode()).digest()
-    mark = torch.tensor([int.from_bytes(digest[n : n + 7], "little") for n in (0, 7)], device=device)
-    marks = [torch.empty_like(mark) for _ in range(dist.get_world_size(group))]
-    dist.all_gather(marks, mark, group)
-    if all(torch.equal(one, mark) for one in marks):
+    mine: Any = structure(node) if is_tree(node) else kind(node)
+    if len(set(exchange(call, digest(mine), group, device))) == 1 and is_tree(node):
         return
-    # Every rank has compared the same marks, so all come here or none.
-    all_of_them: list[Any] = [None] * len(marks)
+    ranks = _told(mine, group)
+    for rank, held in ranks.items():
+        if isinstance(held, str):
+            raise errors.StructureError(f"{op}: rank {rank} gives {held}; a TensorDict or a typed class would do")
+    raise errors.StructureError(difference(op, ranks))
+
+
+def _told(mine: Any, group: Group) -> dict[int, Any]:
+    all_of_them: list[Any] = [None] * dist.get_world_size(group)
     dist.all_gather_object(all_of_them, mine, group)
-    ranks = dist.get_process_group_ranks(group or dist.group.WORLD)
-    raise errors.StructureError(difference(op, dict(zip(ranks, all_of_them))))
+    return dict(zip(ranks_of(group), all_of_them))
 
 
 def difference(op: str, ranks: dict[int, Structure]) -> str:

@@ -36,10 +36,10 @@ def _outline(node: Node, leaves: list[Tensor], form: Encode, at: At) -> Outline:
     for key, value in node._fields.items():
         here = (*at, key)
         if isinstance(value, Tensor):
-            if value.is_nested:
-                raise NotStorable(f"{errors.name_of(here)}: a nested tensor has no one shape; .memmap() can store it")
-            entries[key] = {"tensor": len(leaves), "shape": list(value.shape), "dtype": str(value.dtype)}
-            leaves.append(value)
+            entries[key] = {"tensor": len(leaves)} | _nested(value)
+            leaf = flat(value) if value.is_nested else value
+            entries[key] |= {"shape": list(leaf.shape), "dtype": str(leaf.dtype)}
+            leaves.append(leaf)
         elif is_tree(value):
             entries[key] = _outline(value, leaves, form, here)
         elif isinstance(value, NonTensorStack):
@@ -56,6 +56,25 @@ def _outline(node: Node, leaves: list[Tensor], form: Encode, at: At) -> Outline:
     if hasattr(cls, "_declared"):
         out["class"] = f"{cls.__module__}:{cls.__qualname__}"
     return out
+
+
+def _nested(tensor: Tensor) -> dict[str, Any]:
+    if not tensor.is_nested:
+        return {}
+    return {"nested": [list(row.shape) for row in tensor.unbind()], "jagged": tensor.layout is torch.jagged}
+
+
+def flat(nested: Tensor) -> Tensor:
+    """The numbers of a nested tensor, row by row, in one dim."""
+    rows = [row.reshape(-1) for row in nested.detach().unbind()]
+    return torch.cat(rows) if rows else nested.new_empty(0)
+
+
+def _rows_of(entry: dict[str, Any], numbers: Tensor) -> Tensor:
+    shapes = [_meta.sizes(shape, "nested") for shape in entry["nested"]]
+    parts = numbers.split([Size(shape).numel() for shape in shapes])
+    layout = torch.jagged if entry["jagged"] else torch.strided
+    return torch.nested.as_nested_tensor([part.view(shape) for part, shape in zip(parts, shapes)], layout=layout)
 
 
 def _formed(value: Any, form: Encode, at: At) -> Any:
@@ -93,7 +112,7 @@ def _rebuilt(form: Outline, leaves: list[Tensor], read: Encode, device: Any, at:
                 raise DataDamaged(
                     f"{errors.name_of(here)} is {list(value.shape)} of {value.dtype}, not as it was saved"
                 )
-            out._fields[key] = out._validate(here, value)
+            out._fields[key] = out._validate(here, _rows_of(entry, value) if "nested" in entry else value)
         elif "rows" in entry:
             positions = torch.tensor(entry["at"], dtype=torch.long).reshape(entry["rows"])
             values = read(entry["values"])

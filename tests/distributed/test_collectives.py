@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import pickle
-import socket
-import traceback
-from collections.abc import Callable
-from datetime import timedelta
-from pathlib import Path
+import sys
 from typing import Any
 
 import pytest
 import torch
-import torch.distributed as dist
-import torch.multiprocessing as mp
 from torch import Tensor
 
 from tensorclass import NonTensorStack, TensorClass, TensorDict, distributed, errors, lazy_stack
+from tests.distributed.ranks import Check, Seen, together
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 WORLD = 2
@@ -97,8 +90,46 @@ def scattered(rank: int) -> Any:
 def scattered_wrongly(rank: int) -> Any:
     try:
         distributed.scatter([sample(0)] if rank == 0 else None)
-    except errors.ShapeError as error:
+    except errors.RuleError as error:
         return str(error)
+
+
+def nested(rank: int) -> Any:
+    rows = [torch.full((n,), float(rank)) for n in (2, 0, 3)]
+    jagged, strided = [torch.nested.nested_tensor(rows, layout=layout) for layout in (torch.jagged, torch.strided)]
+    found = distributed.all_gather(TensorDict(j=jagged, s=strided, batch_size=[3]))
+    return [[[row.tolist() for row in one[key].unbind()] for key in "js"] for one in found], found[0]["j"].layout
+
+
+def gave_nothing(rank: int) -> Any:
+    """Rank 1 cannot do its part; the others must not wait for it."""
+    mine: Any = sample(rank) if rank == 0 else TensorDict(a=torch.ones(1).to_sparse())
+    other: Any = sample(rank) if rank == 0 else "text"
+    calls: list[Any] = [
+        lambda: distributed.all_gather(mine),
+        lambda: distributed.gather(mine),
+        lambda: distributed.broadcast(other if rank else None, src=1),
+        lambda: distributed.scatter([sample(0), other] if rank == 1 else None, src=1),
+        lambda: distributed.all_reduce(other),
+    ]
+    return [said_by(call) for call in calls]
+
+
+def said_by(call: Any) -> str:
+    try:
+        return str(call() and "fine")
+    except errors.RuleError as error:
+        return str(error)
+
+
+def called_another(rank: int) -> Any:
+    td = TensorDict(a=torch.ones(1))
+    pairs: list[list[Any]] = [
+        [lambda: distributed.all_gather(td), lambda: distributed.all_reduce(td)],
+        [lambda: distributed.gather(td, 0), lambda: distributed.gather(td, 1)],
+        [lambda: distributed.reduce(td, 0, "sum"), lambda: distributed.reduce(td, 0, "max")],
+    ]
+    return [said_by(pair[rank]) for pair in pairs]
 
 
 def summed(rank: int) -> Any:
@@ -146,7 +177,11 @@ def disagreed(rank: int) -> Any:
 
 def refused(rank: int) -> Any:
     said = []
-    for op, leaf in (("sum", torch.ones(1).bool()), ("mean", torch.ones(1).int()), ("middle", torch.ones(1))):
+    one = torch.ones(1)
+    for op, leaf in (
+        ("sum", one.bool()), ("mean", one.int()), ("middle", one), ("product", one + 1j), ("sum", one.short()),
+        ("sum", torch.nested.nested_tensor([one], layout=torch.jagged)),
+    ):  # fmt: skip
         try:
             distributed.all_reduce(TensorDict(a=leaf), op)  # type: ignore[arg-type]
         except errors.RuleError as error:
@@ -157,7 +192,7 @@ def refused(rank: int) -> Any:
 def died(rank: int) -> Any:
     """The last check, since the other rank is gone after it."""
     if rank == 1:
-        os._exit(0)
+        sys.exit()
     try:
         distributed.all_reduce(TensorDict(a=torch.ones(3)))
     except RuntimeError:
@@ -165,45 +200,19 @@ def died(rank: int) -> Any:
     return "a value"
 
 
-CHECKS: list[Callable[[int], Any]] = [
+CHECKS: list[Check] = [
     sent, received_as_a_class, broadcast, broadcast_in_place, broadcast_misfit, gathered, all_gathered, scattered,
-    scattered_wrongly, summed, meant, extremes, reduced, disagreed, refused, died,
+    scattered_wrongly, nested, gave_nothing, called_another, summed, meant, extremes, reduced, disagreed, refused, died,
 ]  # fmt: skip
 
 
-def run(rank: int, port: int, folder: Path) -> None:
-    torch.set_num_threads(1)
-    address = f"tcp://127.0.0.1:{port}"
-    dist.init_process_group("gloo", address, timedelta(seconds=30), rank=rank, world_size=WORLD)
-    results = {}
-    for check in CHECKS:
-        try:
-            results[rank, check.__name__] = check(rank)
-        except Exception:
-            results[rank, check.__name__] = traceback.format_exc()
-        (folder / str(rank)).write_bytes(pickle.dumps(results))
-
-
 @pytest.fixture(scope="module")
-def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[int, str], Any]:
+def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """What each check saw on each rank."""
-    folder = tmp_path_factory.mktemp("ranks")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    context: Any = mp.get_context("spawn")
-    ranks = [context.Process(target=run, args=(rank, port, folder)) for rank in range(WORLD)]
-    for rank in ranks:
-        rank.start()
-    for rank in ranks:
-        rank.join(timeout=100)
-        rank.kill()
-    return {
-        key: value for rank in range(WORLD) for key, value in pickle.loads((folder / str(rank)).read_bytes()).items()
-    }
+    return together(CHECKS, WORLD, tmp_path_factory.mktemp("ranks"))
 
 
-def both(seen: dict[tuple[int, str], Any], check: Callable[[int], Any]) -> list[Any]:
+def both(seen: Seen, check: Callable[[int], Any]) -> list[Any]:
     return [seen[rank, check.__name__] for rank in range(WORLD)]
 
 
@@ -249,10 +258,42 @@ def test_a_scatter_gives_each_rank_its_part(seen: Any) -> None:
 
 
 def test_a_scatter_of_too_few_parts_is_refused_by_all(seen: Any) -> None:
-    assert (
-        both(seen, scattered_wrongly)
-        == ["scatter: rank 0 gives another number of parts than the 2 ranks there are"] * 2
+    assert both(seen, scattered_wrongly) == [
+        "scatter: 1 part for 2 ranks; one for each would do",
+        "scatter: rank 0 cannot give what it should: 1 part for 2 ranks; one for each would do",
+    ]
+
+
+def test_ragged_rows_are_gathered_as_they_are(seen: Any) -> None:
+    rows = [[[[rank] * n for n in (2, 0, 3)]] * 2 for rank in (0.0, 1.0)]
+    assert both(seen, nested) == [(rows, torch.jagged)] * 2
+
+
+def test_a_rank_that_cannot_take_part_is_named_by_those_that_need_it(seen: Any) -> None:
+    one, other = both(seen, gave_nothing)
+    what = "cannot give what it should"
+    sparse = (
+        "a tensor of torch.sparse_coo, torch.float32 cannot be stored; .to_dense(), .dequantize() or .to_empty() make"
     )
+
+    assert one == [
+        f"all_gather: rank 1 {what}: {sparse} one that can",
+        f"gather: rank 1 {what}: {sparse} one that can",
+        f"broadcast: rank 1 {what}: a str is no container; a TensorDict or a typed class would do",
+        f"scatter: rank 1 {what}: a str is no container; a TensorDict or a typed class would do",
+        "all_reduce: rank 1 gives a str; a TensorDict or a typed class would do",
+    ]
+    assert other[:2] == [f"{sparse} one that can"] * 2 and other[4] == one[4]
+
+
+def test_ranks_that_call_another_thing_are_told_so(seen: Any) -> None:
+    must = "all ranks must make the same call"
+    said = [
+        f"rank 0 calls all_gather(), rank 1 calls all_reduce('sum'); {must}",
+        f"rank 0 calls gather(dst=0), rank 1 calls gather(dst=1); {must}",
+        f"rank 0 calls reduce(0, 'sum'), rank 1 calls reduce(0, 'max'); {must}",
+    ]
+    assert both(seen, called_another) == [said, said]
 
 
 def test_a_reduction_is_leaf_by_leaf_in_place(seen: Any) -> None:
@@ -290,6 +331,9 @@ def test_a_reduction_that_means_nothing_is_refused(seen: Any) -> None:
             "all_reduce: there is no sum of torch.bool; 'min' is logical and, 'max' logical or",
             "all_reduce: the mean of torch.int32 is no whole number; cast first, or take the sum",
             "all_reduce: 'middle' is none of 'sum', 'mean', 'min', 'max', 'product'",
+            "all_reduce: there is no product of torch.complex64 between ranks; 'sum' and 'mean' there are",
+            "all_reduce: gloo has no sum of torch.int16; cast first",
+            "all_reduce: a nested tensor has no one shape; its .values() can be reduced",
         ]
     )
 
