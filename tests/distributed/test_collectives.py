@@ -212,7 +212,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     return together(CHECKS, WORLD, tmp_path_factory.mktemp("ranks"))
 
 
-def both(seen: Seen, check: Callable[[int], Any]) -> list[Any]:
+def both(seen: Seen, check: Check) -> list[Any]:
     return [seen[rank, check.__name__] for rank in range(WORLD)]
 
 
@@ -273,7 +273,8 @@ def test_a_rank_that_cannot_take_part_is_named_by_those_that_need_it(seen: Any) 
     one, other = both(seen, gave_nothing)
     what = "cannot give what it should"
     sparse = (
-        "a tensor of torch.sparse_coo, torch.float32 cannot be stored; .to_dense(), .dequantize() or .to_empty() make"
+        "a tensor of torch.sparse_coo, torch.float32 cannot be stored; "
+    sparse += ".to_dense(), .dequantize() or .to_empty() make"
     )
 
     assert one == [
