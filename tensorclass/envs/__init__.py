@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ._specs.multi import MultiCategorical as MultiCategorical
     from ._specs.multi import MultiOneHot as MultiOneHot
     from ._specs.plain import NonTensor as NonTensor
+    from ._specs.stacked import Stacked as Stacked
+    from ._specs.stacked import StackedComposite as StackedComposite
     from ._step import step_mdp as step_mdp
     from ._typed import Next as Next
     from ._typed import Transition as Transition
@@ -34,6 +36,7 @@ else:
         "_specs.composite": ("Composite",),
         "_specs.multi": ("Binary", "MultiCategorical", "MultiOneHot"),
         "_specs.plain": ("NonTensor",),
+        "_specs.stacked": ("Stacked", "StackedComposite"),
     }
     _MODULES = {name: module for module, names in _HOME.items() for name in names}
     __all__ = sorted(_MODULES)

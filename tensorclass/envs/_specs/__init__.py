@@ -7,4 +7,5 @@ from . import count as count
 from . import draw as draw
 from . import encode as encode
 from . import project as project
+from . import rows as rows
 from . import values as values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Size
@@ -211,6 +211,6 @@ class TensorSpec(PlannedMoves):
         """A spec of its own that is equal to this one."""
         raise NotImplementedError
 
-    if TYPE_CHECKING:
-
-        def index(self, *index: Any) -> Any: ...
+    def _composites(self) -> list[Any]:
+        """The Composites that are locked with the one around this spec."""
+        return []

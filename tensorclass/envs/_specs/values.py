@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import torch
 from torch import Size
 
 from ..._rules import errors
@@ -108,6 +107,3 @@ def _(spec: Composite) -> float:
     for inner in spec._specs.values():
         total *= 1 if inner is None else cardinality(inner)
     return total
-
-
-_ = torch
