@@ -1,0 +1,112 @@
+"""What an environment gives, against its specs: keys, shapes, batch size; each error names the key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._rules import errors
+from .._rules.keys import Key, path
+from .._rules.nearest import suggest
+from .._tree.node import Node, is_tree, kind
+from ._keys import leaves_of
+from ._masks import over_batch, reset_masks
+
+
+def not_new(owner: str, method: str, out: Any, given: Any) -> Exception:
+    """The error for something other than a new container."""
+    if out is given and out is not None:
+        what = "the container that it was given"
+    else:
+        what = kind(out)
+    would = "a new TensorDict would do"
+    if isinstance(out, dict):
+        would = "TensorDict(that_dict, batch_size=self.batch_size) would do"
+    return errors.StructureError(f"{owner}.{method} returned {what}; {would}")
+
+
+def check_batch(env: Any, method: str, td: Any) -> None:
+    """Refuse a container of another batch size than the environment's."""
+    if not isinstance(td, Node):
+        raise errors.StructureError(f"{method}: {kind(td)} is no container; a TensorDict would do")
+    batch = env.batch_size
+    if td._batch == batch:
+        return
+    if not env.batch_locked and td._batch[: len(batch)] == batch:
+        return
+    if not td._fields and method == "reset":
+        return
+    would = "; batch_locked = False in its class allows any" if env.batch_locked and not batch else ""
+    raise errors.ShapeError(
+        f"{method}: the container has batch size {list(td._batch)}, the environment {list(batch)}; "
+        f"they must be equal{would}"
+    )
+
+
+def check(env: Any, method: str, out: Any) -> None:
+    """Compare keys and shapes of what a method gave with the specs; dtypes are for check_env_specs."""
+    batch, expected = env.batch_size, env._keys.shapes
+    loose = out._batch[len(batch) :] if not env.batch_locked else ()
+    fields = out._fields
+    if out._batch != batch and not loose:
+        raise errors.ShapeError(
+            f"{type(env).__name__}.{method} returned batch size {list(out._batch)}; that of the environment is "
+            f"{list(batch)}: pass batch_size=self.batch_size"
+        )
+    rewards = env._keys.rewards
+    for key, shape in expected.items():
+        if method == "_reset" and key in rewards:
+            continue
+        value = fields.get(key) if key.__class__ is str else value_at(fields, key)
+        if value is None:
+            raise missing(env, method, key, out)
+        if isinstance(value, Tensor) and value.shape != shape:
+            wanted = (*shape[: len(batch)], *loose, *shape[len(batch) :]) if loose else shape
+            if tuple(value.shape) != tuple(wanted) and -1 not in wanted:
+                raise errors.ShapeError(
+                    f"{type(env).__name__}.{method}: {errors.name_of(key)} has shape {list(value.shape)}; "
+                    f"its spec has {list(wanted)}"
+                )
+
+
+def value_at(fields: dict[str, Any], key: Any) -> Any:
+    """An entry by path, or None."""
+    node: Any = None
+    for name in path(key):
+        node = fields.get(name)
+        fields = node._fields if is_tree(node) else {}
+    return node
+
+
+def missing(env: Any, method: str, key: Key, out: Any) -> Exception:
+    """The error for an entry that the specs have and a method has not given."""
+    have = [one for one in type(out).keys(out, True, True) if one not in env._keys.shapes]
+    here = list(type(out).keys(out, True, True))
+    return errors.KeyMissing(
+        f"{type(env).__name__}.{method} gave no {errors.name_of(key)}{suggest(key, have)}; "
+        f"it gave {errors.some_names(here) if here else 'nothing'}"
+    )
+
+
+def check_not_over(env: Any, out: Any, given: Any) -> None:
+    """Refuse an episode that is over right after its reset; rows that were not reset may be over."""
+    over = [value_at(out._fields, key) for key in env._keys.ends]
+    if not any(bool(one.any()) for one in over):
+        return
+    masks = reset_masks(given, env._keys) if given is not None else {}
+    if masks:
+        mask = over_batch(masks, out._batch)
+        rank = len(out._batch)
+        if mask is not None:
+            flags = [one.flatten(rank).any(-1, keepdim=True) & mask.reshape(*out._batch, 1) for one in over]
+            if not torch.stack(flags).any():
+                return
+    raise errors.StructureError(
+        f"{type(env).__name__} is done right after its reset; return done=False from _reset, "
+        "or pass allow_done_after_reset=True"
+    )
+
+
+__all__ = ["check", "check_batch", "check_not_over", "leaves_of", "missing", "not_new"]

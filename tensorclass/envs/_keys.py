@@ -1,0 +1,94 @@
+"""Which keys an environment reads and writes: a plan made once from its specs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from torch import Size
+
+from .._rules.keys import Key, path, unravel
+
+FLAGS = ("done", "terminated", "truncated")
+
+
+@dataclass
+class Group:
+    """The flags that sit side by side in one container: those of the whole, or of one group of agents."""
+
+    at: tuple[str, ...]
+    names: tuple[str, ...]
+    shape: Size
+    beside: frozenset[str] = frozenset()  # The other keys there, by the specs.
+    trusted: bool = False  # A step without flags has been seen and found to mean it.
+
+    def key(self, name: str) -> Key:
+        """The key of a flag of this group, or of something beside it."""
+        return unravel((*self.at, name))
+
+
+@dataclass
+class Plan:
+    """The keys of an environment by what they are."""
+
+    actions: list[Key]
+    rewards: list[Key]
+    dones: list[Key]
+    states: list[Key]
+    observations: list[Key]
+    groups: list[Group]
+    resets: list[Key] = field(init=False)
+    flat: bool = field(init=False)
+    ends: list[Key] = field(init=False)
+    shapes: dict[Key, Size] = field(default_factory=dict)  # of what a step gives
+
+    def __post_init__(self) -> None:
+        self.resets = [group.key("_reset") for group in self.groups]
+        self.ends = [group.key("done") for group in self.groups]
+        every = [*self.actions, *self.rewards, *self.dones, *self.states, *self.observations]
+        self.flat = all(key.__class__ is str for key in every)
+
+
+def leaves_of(spec: Any) -> dict[Key, Any]:
+    """The leaf specs of a composite by key, in order; those without a spec are left out."""
+    return {key: spec[key] for key in spec.keys(True, True) if spec[key] is not None}
+
+
+def plan_of(output: Any, input_: Any) -> Plan:
+    """The plan for an environment with these specs."""
+    dones = leaves_of(output["full_done_spec"])
+    rewards = leaves_of(output["full_reward_spec"])
+    observations = leaves_of(output["full_observation_spec"])
+    plan = Plan(
+        list(leaves_of(input_["full_action_spec"])),
+        list(rewards),
+        sorted(dones, key=_rank),
+        list(leaves_of(input_["full_state_spec"])),
+        list(observations),
+        groups_of(dones, [*observations, *rewards]),
+    )
+    plan.shapes = {key: spec.shape for key, spec in {**observations, **rewards, **dones}.items()}
+    return plan
+
+
+def _rank(key: Key) -> tuple[int, tuple[str, ...], int]:
+    at = path(key)
+    return len(at), at[:-1], FLAGS.index(at[-1]) if at[-1] in FLAGS else len(FLAGS)
+
+
+def groups_of(dones: dict[Key, Any], others: Iterable[Key] = ()) -> list[Group]:
+    """The flags by the container that they sit in, the outermost first."""
+    found: dict[tuple[str, ...], list[str]] = {}
+    for key in sorted(dones, key=_rank):
+        at = path(key)
+        found.setdefault(at[:-1], []).append(at[-1])
+    return [
+        Group(
+            at,
+            tuple(name for name in FLAGS if name in names),
+            dones[unravel((*at, names[0]))].shape,
+            frozenset(path(key)[len(at)] for key in others if path(key)[: len(at)] == at),
+        )
+        for at, names in found.items()
+    ]

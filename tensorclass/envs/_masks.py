@@ -1,0 +1,108 @@
+"""Partial resets: which rows a mask resets, and how the new values are put beside those that stay."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._rules import errors
+from .._tensordict import TensorDict
+from .._tree.node import is_tree
+from ._keys import Group, Plan
+
+Masks = dict[tuple[str, ...], Tensor]  # By the place of the container that they stand for.
+
+
+def reset_masks(td: Any, plan: Plan) -> Masks:
+    """The masks in a container, by the place that they stand for; none if it has none."""
+    found = {}
+    for group in plan.groups:
+        node = td
+        for name in group.at:
+            node = node._fields.get(name)
+            if node is None:
+                break
+        mask = None if node is None else node._fields.get("_reset")
+        if mask is not None:
+            found[group.at] = checked_mask(mask, group, td)
+    if not plan.groups or (() not in found and "_reset" in td._fields):
+        found[()] = td._fields["_reset"] if "_reset" in td._fields else None
+    return {at: mask for at, mask in found.items() if mask is not None}
+
+
+def checked_mask(mask: Any, group: Group, td: Any) -> Tensor:
+    """A mask as one of bools with a last dim of size 1."""
+    if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
+        kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
+        raise errors.KindError(f"{errors.name_of(group.key('_reset'))} is a mask of bools, not {kind}")
+    shape = group.shape if not td._batch or group.shape[: len(td._batch)] == td._batch else None
+    if shape is not None and mask.shape == shape[:-1]:
+        mask = mask.unsqueeze(-1)
+    if shape is not None and mask.shape != shape:
+        name = errors.name_of(group.key("_reset"))
+        raise errors.ShapeError(f"{name} has shape {list(mask.shape)}; the flags beside it have {list(shape)}")
+    return mask
+
+
+def merged(
+    new: dict[str, Any],
+    old: dict[str, Any],
+    mask: Tensor | None,
+    masks: Masks,
+    at: tuple[str, ...],
+) -> dict[str, Any]:
+    """Entries of `new` where the mask of their place is true, of `old` elsewhere; other entries of `old` stay."""
+    mask = masks.get(at, mask)
+    out = {key: value for key, value in old.items() if key not in ("_reset", "_step", "next")}
+    for key, value in new.items():
+        before = out.get(key)
+        if is_tree(value) and is_tree(before):
+            inner = merged(value._fields, before._fields, mask, masks, (*at, key))
+            out[key] = value._like(inner)
+        elif isinstance(value, Tensor) and isinstance(before, Tensor) and mask is not None:
+            out[key] = chosen(mask, value, before)
+        elif before is None or mask is None or bool(mask.any()):
+            out[key] = value
+    return {key: without_masks(value, masks, (*at, key)) if is_tree(value) else value for key, value in out.items()}
+
+
+def without_masks(node: Any, masks: Masks, at: tuple[str, ...]) -> Any:
+    """A nested container without its "_reset"."""
+    if "_reset" not in node._fields:
+        return node
+    return node._like({key: value for key, value in node._fields.items() if key != "_reset"})
+
+
+def chosen(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    """torch.where with a mask [*B, 1] over leaves [*B, ...]; where all is true nothing is computed."""
+    if mask.numel() == 1:
+        return new if bool(mask) else old
+    rows = mask.ndim - 1
+    return torch.where(mask.reshape(*mask.shape[:rows], *[1] * (new.ndim - rows)), new, old)
+
+
+def over_batch(masks: Masks, batch: torch.Size) -> Tensor | None:
+    """One mask over the batch, from the one at the root or those of all groups."""
+    if () in masks:
+        return masks[()]
+    rank = len(batch)
+    flags = [mask.flatten(rank).any(-1, keepdim=True) for mask in masks.values()]
+    return torch.stack(flags).any(0) if flags else None
+
+
+def with_mask(td: TensorDict, plan: Plan) -> TensorDict:
+    """A container with "_reset" beside every done, which says what is done."""
+    fields = dict(td._fields)
+    out = td._like(fields)
+    for group in plan.groups:
+        at = out._fields
+        for name in group.at:
+            at[name] = at[name]._like(dict(at[name]._fields))
+            at = at[name]._fields
+        at["_reset"] = at["done"]
+    return out
+
+
+__all__ = ["Group", "chosen", "merged", "over_batch", "reset_masks", "with_mask"]

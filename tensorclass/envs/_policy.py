@@ -1,0 +1,138 @@
+"""What acts: a policy of any kind, as a function that puts the action into a container."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from .._rules import errors
+from .._tree.node import Node, kind
+from ..nn import TensorClassModuleBase
+from ..nn._module import is_module
+from ._conform import value_at
+from ._typed import built, flat
+
+Act = Callable[[Any], Any]
+BY_CONTAINER = ("tensordict", "td", "data")  # A forward with one such parameter takes the container itself.
+
+
+def acting(env: Any, policy: Any) -> Act:
+    """A policy (none: at random) as a function from a container to the same one, or another, with the action in it."""
+    if policy is None:
+        return _random(env)
+    if isinstance(policy, type) or not callable(policy):
+        made = f"; did you mean {policy.__name__}(...)?" if isinstance(policy, type) else "; give a callable"
+        raise errors.KindError(f"policy: {policy!r} will not do{made}")
+    if _wants_observation(env, policy):
+        return _typed(env, policy)
+    if isinstance(policy, TensorClassModuleBase):
+        return policy.as_td_module()
+    if isinstance(policy, nn.Module) and not is_module(policy) and not _takes_container(policy):
+        return _by_leaves(env, policy)
+    if is_module(policy):
+        return policy  # type: ignore[no-any-return]  # It reads and writes by key.
+    return _settled(env, policy)
+
+
+def _random(env: Any) -> Act:
+    draw = env._draw
+
+    def act(td: Any) -> Any:
+        draw(td)
+        return td
+
+    return act
+
+
+def _typed(env: Any, policy: Any) -> Act:
+    cls = env._classes[0]
+
+    def act(td: Any) -> Any:
+        td._fields.update(flat(policy(built(td, cls))))
+        return td
+
+    return act
+
+
+def _by_leaves(env: Any, policy: nn.Module) -> Act:
+    reads, writes = env._keys.observations, env._keys.actions
+
+    def act(td: Any) -> Any:
+        given = policy(*[value_at(td._fields, key) for key in reads])
+        values = given if isinstance(given, tuple) else (given,)
+        if len(values) < len(writes):
+            raise errors.StructureError(
+                f"policy: the module gave {errors.count(len(values), 'value')} for {errors.some_names(writes)}"
+            )
+        for key, value in zip(writes, values):
+            td[key] = value
+        return td
+
+    return act
+
+
+def _settled(env: Any, policy: Any) -> Act:
+    """A plain callable: it writes into the container, or gives another, or the action."""
+
+    def act(td: Any) -> Any:
+        given = policy(td)
+        if given is td or given is None:
+            return td
+        if isinstance(given, Tensor):
+            td[env.action_key] = given
+            return td
+        if not isinstance(given, Node):
+            raise errors.KindError(f"policy: it gave {kind(given)}; a container with the action would do")
+        return td._like({**td._fields, **flat(given)})
+
+    return act
+
+
+def _wants_observation(env: Any, policy: Any) -> bool:
+    """Whether a policy takes the class of the observations of this environment, not a container by key."""
+    cls = env._classes[0]
+    if cls is Any:
+        return False
+    if isinstance(policy, TensorClassModuleBase):
+        return True
+    parameter = _first_parameter(policy.forward if isinstance(policy, nn.Module) else policy)
+    return parameter is not None and (parameter.annotation is cls or parameter.annotation == cls.__name__)
+
+
+def _takes_container(policy: nn.Module) -> bool:
+    parameter = _first_parameter(policy.forward)
+    if parameter is None:
+        return False
+    hint = parameter.annotation
+    hint = typing.get_origin(hint) or hint
+    return parameter.name in BY_CONTAINER or (isinstance(hint, type) and issubclass(hint, Node))
+
+
+def _first_parameter(function: Any) -> inspect.Parameter | None:
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    needed = [
+        one for one in signature.parameters.values()
+        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
+    ]  # fmt: skip
+    return needed[0] if len(needed) == 1 else None
+
+
+def cast_to(env: Any, policy: Any, act: Act) -> Act:
+    """A policy on its own device: what it reads is moved there, what it gives is moved back."""
+    parameter = next(iter(policy.parameters()), None) if isinstance(policy, nn.Module) else None
+    if parameter is None or parameter.device == env.device:
+        return act
+
+    def moved(td: Any) -> Any:
+        out = act(td.to(parameter.device))
+        return out.to(env.device) if env.device is not None else out.to(torch.device("cpu"))
+
+    return moved

@@ -1,0 +1,240 @@
+"""Rollouts: steps in a row, until an episode is over, until all are, or for so many steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+
+from .._lazystack import lazy_stack
+from .._rules import errors
+from .._tree import join
+from . import _conform as conform
+from ._flags import any_over
+from ._masks import merged, with_mask
+from ._policy import acting, cast_to
+from ._typed import view
+
+
+class Options(NamedTuple):
+    """What rollout was asked for."""
+
+    max_steps: int
+    policy: Any
+    callback: Callable[..., Any] | None
+    auto_reset: bool
+    auto_cast_to_device: bool
+    break_when_any_done: bool | None
+    break_when_all_done: bool
+    tensordict: Any
+    set_truncated: bool
+    out: Any
+    storing_device: Any
+
+
+class BothStops(errors.RuleError, TypeError):
+    """A rollout that is asked to stop at the first and at the last."""
+
+
+def rollout(env: Any, asked: Options) -> Any:
+    """The steps of an environment, as one container [*B, T]."""
+    if asked.break_when_any_done and asked.break_when_all_done:
+        raise BothStops("rollout: break_when_any_done and break_when_all_done exclude each other; give one of them")
+    if asked.max_steps < 1:
+        raise errors.OptionError(f"rollout: max_steps is {asked.max_steps}; 1 or more would do")
+    check_truncated(env, asked)
+    act = acting(env, asked.policy)
+    if asked.auto_cast_to_device:
+        act = cast_to(env, asked.policy, act)
+    td = start(env, asked)
+    at_first = asked.break_when_any_done is not False and not asked.break_when_all_done
+    if at_first:
+        rows = until_first(env, td, act, asked)
+    elif asked.break_when_all_done:
+        rows = until_all(env, td, act, asked)
+    else:
+        rows = going_on(env, td, act, asked)
+    if asked.set_truncated:
+        cut_off(env, rows[-1])
+    return finished(rows, asked)
+
+
+def start(env: Any, asked: Options) -> Any:
+    """Where the first step starts from."""
+    given = asked.tensordict
+    if asked.auto_reset:
+        return env.reset() if given is None else env.reset(given)
+    if given is None:
+        raise errors.StructureError("rollout: auto_reset=False goes on from a container; give it as tensordict=")
+    conform.check_batch(env, "rollout", given)
+    td = view(env._transition, {key: value for key, value in given._fields.items() if key != "next"}, given._batch)
+    td._device = given._device
+    if any(conform.value_at(td._fields, key) is None for key in env._keys.ends):
+        return td
+    return env.maybe_reset(td)
+
+
+def one_step(env: Any, td: Any, act: Any) -> Any:
+    """Act and step: the container with the action, and what came of it under next."""
+    td = act(td)
+    after = env._advance(td)
+    fields = td._fields
+    before = fields.get("next")
+    if before is not None:
+        after._fields = {**before._fields, **after._fields}
+    fields["next"] = after
+    return td
+
+
+def checked_step(env: Any, td: Any, act: Any) -> Any:
+    """The first step of a rollout: actions that are missing are named, and what comes back is compared."""
+    td = act(td)
+    for key in env._keys.actions:
+        if conform.value_at(td._fields, key) is None:
+            have = list(type(td).keys(td, True, True))
+            raise errors.KeyMissing(f"the policy wrote no {errors.name_of(key)}; {errors.key_missing(key, have)}")
+    td = one_step(env, td, _given)
+    conform.check(env, "_step", td._fields["next"])
+    return td
+
+
+def _given(td: Any) -> Any:
+    return td
+
+
+def over(plan: Any, td: Any) -> bool:
+    """Whether some episode is over after a step."""
+    after = td._fields["next"]._fields
+    if plan.flat and len(plan.ends) == 1:
+        done = after[plan.ends[0]]
+        return bool(done if done.numel() == 1 else done.any())
+    return any_over([conform.value_at(after, key) for key in plan.ends])
+
+
+def until_first(env: Any, td: Any, act: Any, asked: Options) -> list[Any]:
+    """Steps until the first episode is over."""
+    plan, last, callback = env._keys, asked.max_steps - 1, asked.callback
+    td = checked_step(env, td, act)
+    rows = [stored(td, asked)]
+    for _ in range(last):
+        if over(plan, td):
+            break
+        td = env._onward(td)
+        if callback is not None:
+            callback(env, td)
+        td = one_step(env, td, act)
+        rows.append(stored(td, asked))
+    return rows
+
+
+def going_on(env: Any, td: Any, act: Any, asked: Options) -> list[Any]:
+    """So many steps; each episode that is over is reset."""
+    plan, last, callback = env._keys, asked.max_steps - 1, asked.callback
+    td = checked_step(env, td, act)
+    rows = [stored(td, asked)]
+    for _ in range(last):
+        is_over = over(plan, td)
+        td = env._onward(td)
+        if is_over:
+            td = env.reset(with_mask(td, plan))
+        if callback is not None:
+            callback(env, td)
+        td = one_step(env, td, act)
+        rows.append(stored(td, asked))
+    return rows
+
+
+def until_all(env: Any, td: Any, act: Any, asked: Options) -> list[Any]:
+    """Steps until all episodes are over; the last step of those that are over is repeated."""
+    plan, last, callback = env._keys, asked.max_steps - 1, asked.callback
+    td = checked_step(env, td, act)
+    rows = [stored(td, asked)]
+    for _ in range(last):
+        active = ~rows_over(plan, td)
+        if not active.any():
+            break
+        before = td
+        td = env._onward(td)
+        if callback is not None:
+            callback(env, td)
+        if active.all():
+            td = one_step(env, td, act)
+        else:
+            td = some_step(env, td, act, active, before)
+        rows.append(stored(td, asked))
+    return rows
+
+
+def some_step(env: Any, td: Any, act: Any, active: torch.Tensor, before: Any) -> Any:
+    """A step of the episodes that are not over; the others repeat the row before."""
+    td = act(td)
+    td._fields["_step"] = active
+    after = env._stepped(td)
+    fields = {key: value for key, value in td._fields.items() if key != "_step"}
+    mask = active.unsqueeze(-1)
+    fields = merged(fields, before._fields, mask, {}, ())
+    older = before._fields["next"]
+    fields["next"] = older._like(merged(after._fields, older._fields, mask, {}, ()))
+    return view(td.__class__, fields, td._batch, td._device)
+
+
+def rows_over(plan: Any, td: Any) -> torch.Tensor:
+    """Which rows of the batch are over: by the flag of the whole if there is one, else when all agents are."""
+    after, rank = td._fields["next"]._fields, len(td._batch)
+    ends = plan.ends[:1] if plan.ends[0].__class__ is str else plan.ends
+    flags = [conform.value_at(after, key).flatten(rank).all(-1) for key in ends]
+    return flags[0] if len(flags) == 1 else torch.stack(flags).all(0)
+
+
+def check_truncated(env: Any, asked: Options) -> None:
+    """Refuse to set a flag that is not there."""
+    if asked.set_truncated and not any("truncated" in group.names for group in env._keys.groups):
+        raise errors.StructureError(
+            "rollout: set_truncated=True sets 'truncated', which the environment does not have; "
+            "env.add_truncated_keys() adds it"
+        )
+
+
+def cut_off(env: Any, td: Any) -> None:
+    """Say of the last step that the rollout ended there."""
+    after = td._fields["next"]
+    after = td._fields["next"] = after._like(dict(after._fields))
+    for group in env._keys.groups:
+        if "truncated" in group.names:
+            for name in ("truncated", "done"):
+                after[group.key(name)] = torch.ones_like(conform.value_at(after._fields, group.key(name)))
+
+
+def stored(td: Any, asked: Options) -> Any:
+    """A row as it is kept."""
+    return td if asked.storing_device is None else td.to(asked.storing_device)
+
+
+def finished(rows: list[Any], asked: Options) -> Any:
+    """The rows, stacked along time."""
+    dim = len(rows[0]._batch)
+    try:
+        whole = join.stack(rows, dim)
+    except errors.RuleError:  # Rows that differ in keys or shapes stay as they are.
+        lazy: Any = lazy_stack(rows, dim)
+        lazy.names = [*lazy.names[:-1], "time"]
+        return lazy
+    names = (*[None] * dim, "time")
+    for node in (whole, whole._fields["next"]):
+        object.__setattr__(node, "_names", names)
+    return whole if asked.out is None else written(whole, asked.out)
+
+
+def written(whole: Any, out: Any) -> Any:
+    """A rollout in the container that the caller gave for it."""
+    steps = whole._batch[-1]
+    if out._batch[:-1] != whole._batch[:-1] or out._batch[-1] < steps:
+        raise errors.ShapeError(
+            f"rollout: out has batch size {list(out._batch)}, the rollout {list(whole._batch)}; they must be equal"
+        )
+    if not out._fields:
+        return out.update(whole)
+    part = out if out._batch[-1] == steps else out[..., :steps]
+    part.update_(whole)
+    return part
