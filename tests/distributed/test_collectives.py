@@ -273,8 +273,7 @@ def test_a_rank_that_cannot_take_part_is_named_by_those_that_need_it(seen: Any) 
     one, other = both(seen, gave_nothing)
     what = "cannot give what it should"
     sparse = (
-        "a tensor of torch.sparse_coo, torch.float32 cannot be stored; "
-    sparse += ".to_dense(), .dequantize() or .to_empty() make"
+        "a tensor of torch.sparse_coo, torch.float32 cannot be stored; .to_dense(), .dequantize() or .to_empty() make"
     )
 
     assert one == [
