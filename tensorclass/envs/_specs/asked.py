@@ -57,6 +57,18 @@ def to_numpy(spec: Any, value: Any) -> Any:
 
 
 @singledispatch
+def stack(first: Any, specs: list[Any], dim: int) -> Any:
+    """Specs side by side: one of their kind where they are alike but for bounds and masks, else a stack of them."""
+    raise _unknown(first, "place in a stack of specs")
+
+
+@singledispatch
+def beside(first: Any, specs: list[Any], dim: int) -> Any:
+    """Specs in a stack, alike or not."""
+    raise _unknown(first, "place in a stack of specs")
+
+
+@singledispatch
 def cardinality(spec: Any) -> float:
     """How many values the domain has."""
     return float("inf")

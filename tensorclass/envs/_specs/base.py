@@ -13,8 +13,9 @@ from ..._methods.functions import METHODS
 from ..._methods.planned import PlannedMoves
 from ..._rules import errors, spec_errors
 from ..._rules.shapes import Moves
-from ..._tree.contract import as_size
+from ..._tree.contract import as_size, full_device
 from ..._tree.index import read
+from ..._tree.node import kind
 from ..._tree.planned import spelled
 from . import asked
 
@@ -132,7 +133,7 @@ class TensorSpec(PlannedMoves):
 
     def __getitem__(self, index: Any) -> Any:
         """The spec of the rows that an index picks."""
-        return self._of(read(self._node(), index))
+        return self._of(read(self._node(), index), "index")
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.unbind(0))
@@ -142,15 +143,14 @@ class TensorSpec(PlannedMoves):
         raise NotImplementedError
 
     @classmethod
-    def _of(cls, node: Any) -> Any:
-        """The spec that such a container stands for."""
+    def _of(cls, node: Any, op: str) -> Any:
+        """The spec that such a container stands for, after an op."""
         if node._items is not None:
-            from .stacked import beside
+            items = [cls._of(item, op) for item in node._items]
+            return asked.beside(items[0], items, node._dim)
+        return node._spec._moved(node, op)
 
-            return beside([cls._of(item) for item in node._items], node._dim)
-        return node._spec._moved(node)
-
-    def _moved(self, node: Any) -> Any:
+    def _moved(self, node: Any, op: str) -> Any:
         """This spec with the shape and tensors of a container."""
         raise NotImplementedError
 
@@ -160,27 +160,25 @@ class TensorSpec(PlannedMoves):
 
     def _move(self, op: str, moves: Moves, arguments: dict[str, Any]) -> Any:
         # Bounds are expanded numbers more often than not: there is no view of them, and none is missed.
-        return self._of(self._through("reshape" if op == "view" else op, arguments))
+        return self._of(self._through("reshape" if op == "view" else op, arguments), op)
 
     def _along(self, op: str, rule: Callable[[], Moves], arguments: dict[str, Any]) -> Any:
         rule()
         if op not in PICKS:
             raise errors.KindError(f"{op}: a spec is a domain, not numbers; only ops that move or pick rows work on it")
-        return self._of(self._through(op, arguments))
+        return self._of(self._through(op, arguments), op)
 
     def _split(self, op: str, rule: Callable[[], list[Moves]], arguments: dict[str, Any]) -> tuple[Any, ...]:
         rule()
-        return tuple([self._of(part) for part in self._through(op, arguments)])
+        return tuple([self._of(part, op) for part in self._through(op, arguments)])
 
     @classmethod
     def __torch_function__(
         cls, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
-        from .stacked import stack
-
-        name = METHODS.get(getattr(func, "__name__", ""))
         if func is torch.stack:
-            return stack(*args, **(kwargs or {}))
+            return joined(*args, **(kwargs or {}))
+        name = METHODS.get(getattr(func, "__name__", ""))
         if name is None or not hasattr(PlannedMoves, name):
             return NotImplemented
         return getattr(args[0], name)(*args[1:], **(kwargs or {}))
@@ -194,7 +192,7 @@ class TensorSpec(PlannedMoves):
                 dtype = one
             else:
                 device = one
-        return self._cast(None if device is None else torch.device(device), dtype)
+        return self._cast(full_device(device), dtype)
 
     def _cast(self, device: torch.device | None, dtype: torch.dtype | None) -> Self:
         raise NotImplementedError
@@ -214,3 +212,12 @@ class TensorSpec(PlannedMoves):
     def _composites(self) -> list[Any]:
         """The Composites that are locked with the one around this spec."""
         return []
+
+
+def joined(tensors: Sequence[Any], dim: int = 0) -> Any:
+    """torch.stack of specs."""
+    specs = list(tensors)
+    for number, spec in enumerate(specs):
+        if not isinstance(spec, TensorSpec):
+            raise errors.KindError(f"stack: item {number} is {kind(spec)}, no spec")
+    return asked.stack(specs[0], specs, dim)

@@ -38,7 +38,8 @@ class Unbounded(LeafSpec):
     def __new__(cls, shape: Any = (1,), device: Any = None, dtype: torch.dtype | None = None) -> Unbounded:
         """The class of the dtype: UnboundedContinuous or UnboundedDiscrete."""
         kind = _of_dtype(cls._default if dtype is None else dtype, UnboundedContinuous, UnboundedDiscrete)
-        return object.__new__(kind if cls is Unbounded else cls)
+        made: Unbounded = object.__new__(kind if cls is Unbounded else cls)
+        return made
 
     def __init__(self, shape: Any = (1,), device: Any = None, dtype: torch.dtype | None = None) -> None:
         self._set(checked_shape(shape), device, self._default if dtype is None else dtype)
@@ -86,18 +87,21 @@ class Bounded(LeafSpec):
     _default: ClassVar[torch.dtype] = torch.float32
     low: Tensor
     high: Tensor
+    _range: tuple[float, float] | None  # The bounds, where they are finite and the same everywhere.
 
     def __new__(
         cls, low: Any = None, high: Any = None, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None
     ) -> Bounded:
         """The class of the dtype: BoundedContinuous or BoundedDiscrete."""
         kind = _of_dtype(_dtype_of(low, high, dtype, cls._default), BoundedContinuous, BoundedDiscrete)
-        return object.__new__(kind if cls is Bounded else cls)
+        made: Bounded = object.__new__(kind if cls is Bounded else cls)
+        return made
 
     def __init__(
         self, low: Any, high: Any, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None
     ) -> None:
         dtype = _dtype_of(low, high, dtype, self._default)
+        low, high = [end if isinstance(end, (Tensor, int, float)) else torch.as_tensor(end) for end in (low, high)]
         if device is None:
             device = next((end.device for end in (low, high) if isinstance(end, Tensor)), None)
         ends = [torch.as_tensor(end) for end in (low, high)]
@@ -109,13 +113,16 @@ class Bounded(LeafSpec):
             shape = torch.Size(())
         else:
             raise errors.ShapeError(spec_errors.shape_missing("Bounded"))
+        ends = [within(end, dtype).to(device=device, dtype=dtype, copy=True) for end in ends]
+        if bool((ends[0] > ends[1]).any()):
+            raise errors.OptionError("Bounded: low is above high somewhere; every low must be at most its high")
         try:
-            low, high = [within(end, dtype).to(device=device, dtype=dtype).expand(shape) for end in ends]
+            low, high = [end.expand(shape) for end in ends]
         except RuntimeError:
             raise spec_errors.SpecShape(
                 spec_errors.bounds_shape(tuple(ends[0].shape), tuple(ends[1].shape), tuple(shape))
             ) from None
-        self._set(shape, low.device, dtype, low=low, high=high)
+        self._set(shape, low.device, dtype, low=low, high=high, _range=one_range(*ends))
 
     def _arguments(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, **super()._arguments()}
@@ -171,10 +178,18 @@ def within(bound: Tensor, dtype: torch.dtype) -> Tensor:
     return torch.where(bound <= low, ends[0], torch.where(bound >= high, ends[1], inside))
 
 
+def one_range(low: Tensor, high: Tensor) -> tuple[float, float] | None:
+    """The bounds as numbers, where they are the same everywhere and finite, and their distance is, too."""
+    if low.numel() != 1 or high.numel() != 1 or not bool((high - low).isfinite()):
+        return None
+    return low.item(), high.item()
+
+
 def _dtype_of(low: Any, high: Any, dtype: torch.dtype | None, default: torch.dtype) -> torch.dtype:
     if dtype is not None:
         return dtype
-    return next((end.dtype for end in (low, high) if isinstance(end, Tensor)), default)
+    ends = [end if isinstance(end, Tensor) else torch.as_tensor(end) for end in (low, high) if hasattr(end, "dtype")]
+    return ends[0].dtype if ends else default
 
 
 def _of_dtype(dtype: torch.dtype, continuous: type, discrete: type) -> Any:

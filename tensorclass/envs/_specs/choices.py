@@ -63,6 +63,14 @@ class Categorical(LeafSpec):
         """How many choices there are."""
         return Choices(self.n)
 
+    def index(self, index: Tensor, tensor_to_index: Any) -> Any:
+        """What a choice picks along the last dim of a tensor, be it a number or a mark.
+
+        >>> Categorical(3).index(torch.tensor(1), torch.tensor([10, 20, 30]))
+        tensor(20)
+        """
+        return row_of(self.to_categorical(index), tensor_to_index)
+
     def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
         """A number as a mark among n."""
         if safe:
@@ -129,14 +137,22 @@ class OneHot(LeafSpec):
     def _tensors(self) -> dict[str, Tensor]:
         return places(self.shape) if self.mask is None else {**places(self.shape), "mask": self.mask}
 
-    def _moved(self, node: Any) -> Any:
-        check_places(self, node)
+    def _moved(self, node: Any, op: str) -> Any:
+        check_places(self, node, op)
         return self.replace(shape=node._batch, mask=node._fields.get("mask"))
 
     @property
     def space(self) -> Choices:
         """How many choices there are."""
         return Choices(self.n)
+
+    def index(self, index: Tensor, tensor_to_index: Any) -> Any:
+        """What a choice picks along the last dim of a tensor, be it a number or a mark.
+
+        >>> OneHot(3).index(torch.tensor([False, True, False]), torch.tensor([10, 20, 30]))
+        tensor(20)
+        """
+        return row_of(self.to_categorical(index), tensor_to_index)
 
     def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
         """The value itself."""
@@ -169,21 +185,28 @@ def count_of(kind: str, n: Any) -> int:
 
 def as_mask(mask: Any, shape: Any, device: torch.device) -> Tensor:
     """A mask of choices with its full shape, which allows at least one choice everywhere."""
-    mask = torch.as_tensor(mask, dtype=torch.bool, device=device)
+    full: Tensor = torch.as_tensor(mask, dtype=torch.bool, device=device).clone()
     try:
-        mask = mask.expand(shape)
+        full = full.expand(shape)
     except RuntimeError:
         raise spec_errors.SpecShape(
-            f"the mask has shape {list(mask.shape)}, which does not broadcast to {list(shape)}"
+            f"the mask has shape {list(full.shape)}, which does not broadcast to {list(shape)}"
         ) from None
-    if not bool(mask.any(-1).all()):
+    if not bool(full.any(-1).all()):
         raise errors.OptionError("the mask allows no choice somewhere; at least one must be allowed")
-    return mask
+    return full
 
 
 def marks(value: Tensor, n: int) -> Tensor:
     """Numbers as marks along a new last dim."""
-    return value.unsqueeze(-1) == torch.arange(n, device=value.device)
+    found: Tensor = value.unsqueeze(-1) == torch.arange(n, device=value.device)
+    return found
+
+
+def row_of(choice: Tensor, rows: Any) -> Any:
+    """The entry of each choice along the last dim of a table (or the last batch dim of a container)."""
+    table = rows.expand(*choice.shape, rows.shape[-1])
+    return table.gather(-1, choice.unsqueeze(-1)).squeeze(-1)
 
 
 def places(shape: Size) -> dict[str, Tensor]:
@@ -191,9 +214,9 @@ def places(shape: Size) -> dict[str, Tensor]:
     return {"place": torch.arange(shape[-1]).expand(shape)}
 
 
-def check_places(spec: Any, node: Any) -> None:
+def check_places(spec: Any, node: Any, op: str) -> None:
     """Refuse a shape op that has taken the last dim apart."""
     size = spec.shape[-1]
     place = node._fields["place"]
     if not place.ndim or place.shape[-1] != size or not torch.equal(place, torch.arange(size).expand(place.shape)):
-        raise errors.ShapeError(spec_errors.last_dim_moved(type(spec).__name__, "shape op", size))
+        raise errors.ShapeError(spec_errors.last_dim_moved(type(spec).__name__, op, size))

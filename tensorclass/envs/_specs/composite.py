@@ -12,6 +12,7 @@ from typing_extensions import Self
 from ..._keys import NestedKey
 from ..._rules import errors, spec_errors
 from ..._rules.keys import path, unravel
+from ..._tree.contract import full_device
 from ..._tree.node import kind
 from .base import TensorSpec
 from .keyed import Entry, KeyedSpec, entry
@@ -52,7 +53,7 @@ class Composite(KeyedSpec):
         if given is None:
             given = next((source.shape for source in sources if isinstance(source, Composite)), ())
         self._batch = checked_shape(given)
-        self.device = None if device is None else torch.device(device)
+        self.device = full_device(device)
         self.data_cls = data_cls
         self._specs, self._locked, self._holders = {}, False, 0
         for source in sources:
@@ -78,8 +79,8 @@ class Composite(KeyedSpec):
         fields = {key: None if spec is None else spec._node() for key, spec in self._specs.items()}
         return SpecNode.of(self, fields, self._batch)
 
-    def _moved(self, node: Any) -> Composite:
-        entries = {key: None if value is None else self._of(value) for key, value in node._fields.items()}
+    def _moved(self, node: Any, op: str) -> Composite:
+        entries = {key: None if value is None else self._of(value, op) for key, value in node._fields.items()}
         return self._with(entries, node._batch)
 
     def _with(self, entries: dict[str, Entry], shape: Size, device: torch.device | None = None) -> Composite:
@@ -127,8 +128,8 @@ class Composite(KeyedSpec):
             spec = Composite(spec, shape=self._batch, device=self.device)
         if not isinstance(spec, TensorSpec) and spec is not None:
             raise errors.KindError(f"Composite: {key!r} is {kind(spec)}; a spec, a dict of them or None would do")
-        spec = at_batch(key, spec, self._batch)
-        return spec if spec is None or self.device in (None, spec.device) else spec.to(self.device)
+        found = at_batch(key, spec, self._batch)
+        return found if found is None or self.device in (None, found.device) else found._cast(self.device, None)
 
     def update(self, source: Mapping[Any, Any] | Composite) -> Self:
         """Put every spec of a dict, or of another Composite, under its key."""
@@ -223,7 +224,7 @@ class Composite(KeyedSpec):
             {key: None if spec is None else spec.clone() for key, spec in self._specs.items()}, self._batch
         )
 
-    def _cast(self, device: torch.device | None, dtype: torch.dtype | None) -> Composite:  # type: ignore[override]
+    def _cast(self, device: torch.device | None, dtype: torch.dtype | None) -> Composite:
         entries = {key: None if spec is None else cast(spec, device, dtype) for key, spec in self._specs.items()}
         return self._with(entries, self._batch, device)
 

@@ -18,32 +18,32 @@ from .multi import Binary, MultiCategorical, MultiOneHot
 def _(spec: Bounded) -> float:
     if is_continuous(spec.dtype):
         return math.inf
-    return math.prod((spec.high.to(torch.int64) - spec.low.to(torch.int64) + 1).reshape(-1).tolist())
+    return int(math.prod((spec.high.to(torch.int64) - spec.low.to(torch.int64) + 1).reshape(-1).tolist()))
 
 
 @cardinality.register
 def _(spec: Categorical) -> float:
-    return spec.n ** spec.numel()
+    return int(spec.n ** spec.numel())
 
 
 @cardinality.register
 def _(spec: OneHot) -> float:
-    return spec.n ** spec.shape[:-1].numel()
+    return int(spec.n ** spec.shape[:-1].numel())
 
 
 @cardinality.register
 def _(spec: MultiCategorical) -> float:
-    return math.prod(spec.nvec.reshape(-1).tolist())
+    return int(math.prod(spec.nvec.reshape(-1).tolist()))
 
 
 @cardinality.register
 def _(spec: MultiOneHot) -> float:
-    return math.prod(spec.nvec) ** spec.shape[:-1].numel()
+    return int(math.prod(spec.nvec) ** spec.shape[:-1].numel())
 
 
 @cardinality.register
 def _(spec: Binary) -> float:
-    return 2 ** spec.numel()
+    return int(2 ** spec.numel())
 
 
 @enumerate_all.register

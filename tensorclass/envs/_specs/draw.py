@@ -42,6 +42,8 @@ def _(spec: Unbounded, size: Size) -> Tensor:
 def _(spec: Bounded, size: Size) -> Tensor:
     shape = (*size, *spec.shape)
     if spec.dtype.is_floating_point:
+        if spec._range is not None:
+            return torch.empty(shape, dtype=spec.dtype, device=spec.device).uniform_(*spec._range)
         return between(spec.low, spec.high, torch.rand(shape, dtype=spec.dtype, device=spec.device))
     low, high = spec.low.to(torch.int64), spec.high.to(torch.int64)
     width = high - low + 1
@@ -56,8 +58,7 @@ def _(spec: Bounded, size: Size) -> Tensor:
 def _(spec: Categorical, size: Size) -> Tensor:
     if spec.mask is not None:
         return pick(spec.mask, size).to(spec.dtype)
-    drawn = torch.randint(spec.n, (*size, *drawable(spec.shape)), device=spec.device)
-    return drawn if drawn.dtype is spec.dtype else drawn.to(spec.dtype)
+    return torch.randint(spec.n, (*size, *drawable(spec.shape)), dtype=spec.dtype, device=spec.device)
 
 
 @rand.register
@@ -81,7 +82,7 @@ def _(spec: MultiOneHot, size: Size) -> Tensor:
 
 @rand.register
 def _(spec: Binary, size: Size) -> Tensor:
-    return torch.randint(2, (*size, *drawable(spec.shape)), device=spec.device).to(spec.dtype)
+    return torch.randint(2, (*size, *drawable(spec.shape)), dtype=spec.dtype, device=spec.device)
 
 
 def any_ints(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -> Tensor:

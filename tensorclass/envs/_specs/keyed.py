@@ -38,7 +38,7 @@ class KeyedSpec(TensorSpec):
         """The leading dims that all entries share."""
         return self._batch
 
-    @overload  # type: ignore[override]  # A key is answered by a spec, an index by a spec of this kind.
+    @overload
     def __getitem__(self, index: str) -> Any: ...
     @overload
     def __getitem__(self, index: tuple[str, ...]) -> Any: ...

@@ -10,6 +10,7 @@ from torch import Size, Tensor
 from typing_extensions import Self
 
 from ..._rules import errors, spec_errors
+from ..._tree.contract import full_device
 from ..._tree.node import Node
 from .base import TensorSpec
 from .node import SpecNode
@@ -27,7 +28,7 @@ class LeafSpec(TensorSpec):
         cls._kind = vars(cls).get("_kind", cls)
 
     def _set(self, shape: Any, device: Any, dtype: torch.dtype, **more: Any) -> None:
-        device = torch.get_default_device() if device is None else torch.device(device)
+        device = torch.get_default_device() if device is None else full_device(device)
         vars(self).update(_batch=Size(shape), device=device, dtype=dtype, **more)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -65,11 +66,11 @@ class LeafSpec(TensorSpec):
     def _node(self) -> SpecNode:
         return SpecNode.of(self, dict(self._tensors()), self.shape)
 
-    def _moved(self, node: Any) -> Any:
+    def _moved(self, node: Any, op: str) -> Any:
         return self.replace(shape=node._batch, **node._fields)
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and same(self._arguments(), other._arguments())  # type: ignore[attr-defined]
+        return type(self) is type(other) and same(self._arguments(), other._arguments())
 
     def __hash__(self) -> int:
         return hash((type(self), self.shape, self.dtype, self.device))

@@ -139,8 +139,8 @@ class MultiOneHot(LeafSpec):
     def _tensors(self) -> dict[str, Tensor]:
         return places(self.shape) if self.mask is None else {**places(self.shape), "mask": self.mask}
 
-    def _moved(self, node: Any) -> Any:
-        check_places(self, node)
+    def _moved(self, node: Any, op: str) -> Any:
+        check_places(self, node, op)
         return self.replace(shape=node._batch, mask=node._fields.get("mask"))
 
     @property

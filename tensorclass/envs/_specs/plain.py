@@ -34,5 +34,5 @@ class NonTensor(LeafSpec):
     def _arguments(self) -> dict[str, Any]:
         return {**super()._arguments(), "example_data": self.example_data}
 
-    def _cast(self, device: torch.device | None, dtype: torch.dtype | None) -> NonTensor:  # type: ignore[override]
+    def _cast(self, device: torch.device | None, dtype: torch.dtype | None) -> NonTensor:
         return self if device is None else self.replace(device=device)

@@ -44,15 +44,16 @@ def _(spec: Bounded, value: Any) -> Tensor:
     common = torch.promote_types(value.dtype, spec.dtype)
     clamped = torch.minimum(torch.maximum(value.to(common), spec.low.to(common)), spec.high.to(common))
     # An integer bound may have been rounded on its way through a float.
-    return torch.minimum(torch.maximum(clamped.to(spec.dtype), spec.low), spec.high)
+    clamped = clamped.to(spec.dtype)
+    return torch.minimum(torch.maximum(clamped, spec.low), spec.high)
 
 
 @project.register
 def _(spec: Categorical, value: Any) -> Tensor:
-    value = as_number(fitting(spec, value), spec.n)
+    number = as_number(fitting(spec, value), spec.n)
     if spec.mask is not None:
-        value = nearest(spec.mask.expand(*value.shape, spec.n), value)
-    return value.to(spec.dtype)
+        number = nearest(spec.mask.expand(*number.shape, spec.n), number)
+    return number.to(spec.dtype)
 
 
 @project.register

@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Size, Tensor
 
+from ..._container import Container
 from ..._lazystack import lazy_stack
 from ..._rules import errors
-from ..._tree.node import Node, kind
+from ..._tree.node import kind
 from .asked import cardinality, encode, fault, full, misfit, project, rand, to_numpy
 from .stacked import Rows, Stacked
 
@@ -73,10 +74,10 @@ def taken_apart(spec: Rows, value: Any) -> tuple[Sequence[Any], int]:
     """The rows of a value, and how many dims it has in front of the spec's own."""
     if isinstance(value, (list, tuple)):
         rows: Sequence[Any] = value
-        more = (rows[0].ndim - spec.ndim + 1) if rows and isinstance(rows[0], (Tensor, Node)) else 0
-    elif isinstance(value, Tensor) and not value.is_nested or isinstance(value, Node):
-        more = value.ndim - spec.ndim
-        rows = type(value).unbind(value, spec.dim + more) if more >= 0 else ()
+        more = (rows[0].ndim - spec.ndim + 1) if rows and isinstance(rows[0], (Tensor, Container)) else 0
+    elif isinstance(value, Container) or (isinstance(value, Tensor) and not value.is_nested):
+        more = len(value.shape) - spec.ndim
+        rows = value.unbind(spec.dim + more) if more >= 0 else ()
     elif isinstance(value, Tensor):
         rows, more = value.unbind(), 0
     else:

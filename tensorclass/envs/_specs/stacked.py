@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from ..._rules.dims import new_dim_in
 from ..._rules.keys import path
 from ..._tensordict import TensorDict
 from ..._tree.lazy import stacked_batch
+from .asked import beside, stack
 from .base import TensorSpec
 from .composite import Composite
 from .keyed import Entry, KeyedSpec
@@ -47,7 +48,8 @@ class Rows(TensorSpec):
     @property
     def device(self) -> torch.device | None:  # type: ignore[override]  # It is that of the items.
         """The device of all specs, or None where they differ."""
-        return common([spec.device for spec in self._items])
+        found: torch.device | None = common([spec.device for spec in self._items])
+        return found
 
     def _node(self) -> Any:
         return lazy_stack([spec._node() for spec in self._items], self._dim)
@@ -97,7 +99,8 @@ class Stacked(Rows):
     @property
     def dtype(self) -> torch.dtype | None:  # type: ignore[override]  # It is that of the items.
         """The dtype of all specs, or None where they differ."""
-        return common([spec.dtype for spec in self._items])
+        found: torch.dtype | None = common([spec.dtype for spec in self._items])
+        return found
 
 
 class StackedComposite(Rows, KeyedSpec):
@@ -119,7 +122,7 @@ class StackedComposite(Rows, KeyedSpec):
 
     def _entry(self, name: str) -> Entry:
         column = [spec._entry(name) for spec in self._items]
-        return None if all(one is None for one in column) else stack(column, self._dim)
+        return None if all(one is None for one in column) else stack(column[0], column, self._dim)
 
     def set(self, key: NestedKey, spec: Any) -> Self:
         """Put the rows of a spec under a key of each Composite."""
@@ -160,24 +163,25 @@ class StackedComposite(Rows, KeyedSpec):
         return self
 
 
-def stack(specs: Sequence[Any], dim: int = 0) -> Any:
-    """Specs side by side: one of their kind where they are alike but for bounds and masks, else a stack of them."""
-    specs = list(specs)
+@stack.register
+def _(first: TensorSpec, specs: list[Any], dim: int) -> Any:
     for number, spec in enumerate(specs):
-        if not isinstance(spec, TensorSpec):
-            raise errors.KindError(f"stack: item {number} is a {type(spec).__name__}, no spec")
-        if isinstance(spec, KeyedSpec) is not isinstance(specs[0], KeyedSpec):
-            raise errors.KindError(
-                f"stack: item {number} is a {type(spec).__name__}, item 0 a {type(specs[0]).__name__}"
-            )
-    if specs and all(alike(specs[0], spec) for spec in specs):
-        return TensorSpec._of(TensorDict._join("stack", [spec._node() for spec in specs], dim))
-    return beside(specs, dim)
+        if isinstance(spec, KeyedSpec) is not isinstance(first, KeyedSpec):
+            kinds = [type(one).__name__ for one in (first, spec)]
+            raise errors.KindError(f"stack: item 0 is a {kinds[0]}, item {number} a {kinds[1]}; one has keys")
+    if all(alike(first, spec) for spec in specs):
+        return TensorSpec._of(TensorDict._join("stack", [spec._node() for spec in specs], dim), "stack")
+    return beside(first, specs, dim)
 
 
-def beside(specs: Sequence[Any], dim: int) -> Any:
-    """Specs in a stack, alike or not."""
-    return (StackedComposite if specs and isinstance(specs[0], KeyedSpec) else Stacked)(*specs, dim=dim)
+@beside.register
+def _(first: TensorSpec, specs: list[Any], dim: int) -> Stacked:
+    return Stacked(*specs, dim=dim)
+
+
+@beside.register
+def _(first: KeyedSpec, specs: list[Any], dim: int) -> StackedComposite:
+    return StackedComposite(*specs, dim=dim)
 
 
 def alike(one: Any, other: Any) -> bool:

@@ -91,7 +91,8 @@ def _(spec: Composite, value: Any) -> Any:
     for key in entries:
         if key not in spec._specs:
             raise errors.KeyMissing(f"encode: {errors.key_missing(key, spec._specs)}")
-    fields = {key: spec._specs[key].encode(given) for key, given in entries.items() if spec._specs[key] is not None}
+    known = {key: inner for key, inner in spec._specs.items() if inner is not None}
+    fields = {key: known[key].encode(given) for key, given in entries.items() if key in known}
     return TensorDict(fields, spec.shape, spec.device)
 
 
