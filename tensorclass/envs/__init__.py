@@ -5,8 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._backend import set_gym_backend as set_gym_backend
     from ._check import check_env_specs as check_env_specs
+    from ._compose import Compose as Compose
+    from ._creator import EnvCreator as EnvCreator
     from ._env import EnvBase as EnvBase
+    from ._gym import BoxAction as BoxAction
+    from ._gym import BoxObs as BoxObs
+    from ._gym import GymEnv as GymEnv
+    from ._gym import GymWrapper as GymWrapper
+    from ._info import default_info_dict_reader as default_info_dict_reader
+    from ._parallel import ParallelEnv as ParallelEnv
+    from ._serial import SerialEnv as SerialEnv
     from ._specs.base import TensorSpec as TensorSpec
     from ._specs.box import Bounded as Bounded
     from ._specs.box import Unbounded as Unbounded
@@ -20,12 +30,39 @@ if TYPE_CHECKING:
     from ._specs.stacked import Stacked as Stacked
     from ._specs.stacked import StackedComposite as StackedComposite
     from ._step import step_mdp as step_mdp
+    from ._transform import Transform as Transform
+    from ._transformed import TransformedEnv as TransformedEnv
     from ._typed import Next as Next
     from ._typed import Transition as Transition
+    from ._unwrap import auto_unwrap_transformed_env as auto_unwrap_transformed_env
+    from ._unwrap import set_auto_unwrap_transformed_env as set_auto_unwrap_transformed_env
+    from .transforms.casts import DeviceCastTransform as DeviceCastTransform
+    from .transforms.casts import DoubleToFloat as DoubleToFloat
+    from .transforms.casts import DTypeCastTransform as DTypeCastTransform
+    from .transforms.casts import PinMemoryTransform as PinMemoryTransform
+    from .transforms.cat import CatTensors as CatTensors
+    from .transforms.counters import InitTracker as InitTracker
+    from .transforms.counters import RewardSum as RewardSum
+    from .transforms.counters import StepCounter as StepCounter
+    from .transforms.keys import ExcludeTransform as ExcludeTransform
+    from .transforms.keys import RenameTransform as RenameTransform
+    from .transforms.keys import SelectTransform as SelectTransform
+    from .transforms.normalise import ObservationNorm as ObservationNorm
+    from .transforms.reward import BinarizeReward as BinarizeReward
+    from .transforms.reward import ClipTransform as ClipTransform
+    from .transforms.reward import RewardClipping as RewardClipping
+    from .transforms.reward import RewardScaling as RewardScaling
+    from .transforms.reward import SignTransform as SignTransform
 else:
     import importlib
 
     _HOME = {
+        "_backend": ("set_gym_backend",),
+        "_gym": ("BoxAction", "BoxObs", "GymEnv", "GymWrapper",),
+        "_info": ("default_info_dict_reader",),
+        "_serial": ("SerialEnv",),
+        "_parallel": ("ParallelEnv",),
+        "_creator": ("EnvCreator",),
         "_check": ("check_env_specs",),
         "_env": ("EnvBase",),
         "_step": ("step_mdp",),
@@ -37,6 +74,16 @@ else:
         "_specs.multi": ("Binary", "MultiCategorical", "MultiOneHot"),
         "_specs.plain": ("NonTensor",),
         "_specs.stacked": ("Stacked", "StackedComposite"),
+        "_compose": ("Compose",),
+        "_transform": ("Transform",),
+        "_transformed": ("TransformedEnv",),
+        "_unwrap": ("auto_unwrap_transformed_env", "set_auto_unwrap_transformed_env"),
+        "transforms.reward": ("BinarizeReward", "ClipTransform", "RewardClipping", "RewardScaling", "SignTransform"),
+        "transforms.casts": ("DTypeCastTransform", "DeviceCastTransform", "DoubleToFloat", "PinMemoryTransform"),
+        "transforms.keys": ("ExcludeTransform", "RenameTransform", "SelectTransform"),
+        "transforms.cat": ("CatTensors",),
+        "transforms.normalise": ("ObservationNorm",),
+        "transforms.counters": ("InitTracker", "RewardSum", "StepCounter"),
     }
     _MODULES = {name: module for module, names in _HOME.items() for name in names}
     __all__ = sorted(_MODULES)

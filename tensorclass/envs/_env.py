@@ -19,7 +19,7 @@ from . import _conform as conform
 from ._flags import any_over, complete
 from ._masks import merged, over_batch, reset_masks, with_mask
 from ._meta import EnvMeta
-from ._step import joined, paths
+from ._step import node_onward
 from ._typed import Action, Next, Obs, Transition, flat, known, of_classes, refuse_collisions, view
 from ._unbatched import UnbatchedSpecs
 
@@ -49,6 +49,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     """
 
     batch_locked: bool = True
+    _steps_some: bool = False  # Whether _step itself knows what to do with a mask "_step".
     _classes: tuple[Any, Any] = (Any, Any)
     _transition: type[Transition[Any, Any]] = Transition
     _next: type[Next[Any]] = Next
@@ -112,7 +113,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
                 for key in plan.states:
                     name = key if key.__class__ is str else key[0]
                     if name not in fields and name in tensordict._fields:
-                        fields[name] = tensordict._fields[name]  # type: ignore[index]  # A string, by now.
+                        fields[name] = tensordict._fields[name]
         return view(self._transition, fields, batch, self._on)
 
     def _advance(self, tensordict: Any) -> Any:
@@ -120,8 +121,12 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         out = self._step(tensordict)
         fields = self._entries("_step", out, tensordict)
         batch = out._batch
-        complete(fields, self._keys.groups, batch, self._on)
+        complete(fields, self._keys.groups, batch, self._on, after_step=True)
         return view(self._next, fields, batch, self._on)
+
+    def _at_once(self, tensordict: Any, asked: Any) -> Any:
+        """A whole rollout, where an environment has a quicker way than step by step; else None."""
+        return None
 
     def _entries(self, method: str, out: Any, given: Any) -> dict[str, Any]:
         """The entries of what the author's method has returned, in a dict of our own."""
@@ -134,15 +139,15 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     def _onward(self, tensordict: Any) -> Any:
         """step_mdp with the keys of this environment: reward goes, the action stays."""
         plan = self._keys
-        root, after = tensordict._fields, tensordict._fields["next"]._fields
-        if plan.flat:
-            fields = {**root, **after}
-            del fields["next"]
-            for key in plan.rewards:
-                fields.pop(key, None)
-        else:
-            rewards = paths(plan.rewards)
-            fields = joined(after, root, rewards, rewards, ())
+        root = tensordict._fields
+        after = root["next"]._fields
+        fields = {**root, **after}
+        del fields["next"]
+        for name in plan.dropped:
+            fields.pop(name, None)
+        for name in plan.nodes:
+            if name in fields:
+                fields[name] = node_onward(root.get(name), after.get(name), plan.inside, name)
         return view(type(tensordict), fields, tensordict._batch, tensordict._device)
 
     # ---- what a user calls -----------------------------------------------------------------------------------------
@@ -179,7 +184,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         return self._adopted(tensordict)  # type: ignore[no-any-return]  # The classes of this environment.
 
     def _stepped(self, tensordict: Any) -> Any:
-        mask = tensordict._fields.get("_step")
+        mask = None if self._steps_some else tensordict._fields.get("_step")
         return self._advance(tensordict) if mask is None else self._advance_some(tensordict, mask)
 
     def _advance_some(self, tensordict: Any, mask: Any) -> Any:
@@ -239,6 +244,15 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         shape = () if self.batch_locked or self._batch else tensordict._batch
         for key in self._keys.actions:
             tensordict[key] = spec[key].rand(shape)
+
+    def _drawn_ahead(self) -> dict[str, Any] | None:
+        """The action specs by key, if random actions may be drawn many at a time: leaves at the root without a mask."""
+        specs = {key: self._full_input["full_action_spec"][key] for key in self._keys.actions}
+        own = type(self)._draw is not EnvBase._draw or type(self).rand_action is not EnvBase.rand_action
+        if own or any(not isinstance(key, str) or getattr(spec, "mask", None) is not None or -1 in spec.shape
+                      or not isinstance(spec.dtype, torch.dtype) for key, spec in specs.items()):  # fmt: skip
+            return None
+        return specs  # type: ignore[return-value]  # The keys are strings.
 
     def rand_step(self, tensordict: Any = None) -> Transition[Obs, Action]:
         """A step with a random action."""

@@ -13,7 +13,9 @@ from .._tensordict import TensorDict
 from ._keys import Group
 
 
-def complete(fields: dict[str, Any], groups: list[Group], batch: torch.Size, device: Any) -> None:
+def complete(
+    fields: dict[str, Any], groups: list[Group], batch: torch.Size, device: Any, after_step: bool = False
+) -> None:
     """Put the flags that the spec has and a step has not given into its entries.
 
     done is terminated or truncated; what is not said at all is False.
@@ -23,14 +25,14 @@ def complete(fields: dict[str, Any], groups: list[Group], batch: torch.Size, dev
         for name in group.at:
             node = at.get(name)
             if node is None:
-                node = at[name] = TensorDict(None, group.shape[: len(batch)], device)
+                node = at[name] = TensorDict(None, (*batch, *group.tail[:-1]), device)
             else:
                 node = at[name] = node._like(dict(node._fields))  # What was given is not written to.
             at = node._fields
-        complete_one(at, group, batch, device)
+        complete_one(at, group, batch, device, after_step)
 
 
-def complete_one(at: dict[str, Any], group: Group, batch: torch.Size, device: Any) -> None:
+def complete_one(at: dict[str, Any], group: Group, batch: torch.Size, device: Any, after_step: bool) -> None:
     """Complete the flags of one group."""
     done, terminated, truncated = at.get("done"), at.get("terminated"), at.get("truncated")
     if terminated is not None:
@@ -39,9 +41,9 @@ def complete_one(at: dict[str, Any], group: Group, batch: torch.Size, device: An
     elif done is not None:
         at["terminated"] = terminated = done if truncated is None else done & ~truncated
     else:
-        if not group.trusted:
+        if after_step and not group.trusted:
             refuse_misspelt(at, group)
-        no = torch.zeros((*batch, *group.shape[len(batch) :]), dtype=torch.bool, device=device)
+        no = torch.zeros((*batch, *group.tail), dtype=torch.bool, device=device)
         at["done"] = done = no if truncated is None else truncated
         at["terminated"] = terminated = no
     if truncated is None and "truncated" in group.names:

@@ -20,6 +20,7 @@ class Group:
     at: tuple[str, ...]
     names: tuple[str, ...]
     shape: Size
+    tail: Size  # What is left of it without the batch size of the environment.
     beside: frozenset[str] = frozenset()  # The other keys there, by the specs.
     trusted: bool = False  # A step without flags has been seen and found to mean it.
 
@@ -41,13 +42,19 @@ class Plan:
     resets: list[Key] = field(init=False)
     flat: bool = field(init=False)
     ends: list[Key] = field(init=False)
-    shapes: dict[Key, Size] = field(default_factory=dict)  # of what a step gives
+    shapes: dict[Key, Size] = field(default_factory=dict)  # Of what a step gives.
+    dropped: list[str] = field(init=False)  # The rewards at the root,
+    inside: frozenset[tuple[str, ...]] = field(init=False)  # and those in nested containers,
+    nodes: list[str] = field(init=False)  # which are these.
 
     def __post_init__(self) -> None:
         self.resets = [group.key("_reset") for group in self.groups]
         self.ends = [group.key("done") for group in self.groups]
         every = [*self.actions, *self.rewards, *self.dones, *self.states, *self.observations]
         self.flat = all(key.__class__ is str for key in every)
+        self.dropped = [key for key in self.rewards if isinstance(key, str)]
+        self.inside = frozenset(key for key in self.rewards if not isinstance(key, str))
+        self.nodes = list(dict.fromkeys(key[0] for key in every if not isinstance(key, str)))
 
 
 def leaves_of(spec: Any) -> dict[Key, Any]:
@@ -66,7 +73,7 @@ def plan_of(output: Any, input_: Any) -> Plan:
         sorted(dones, key=_rank),
         list(leaves_of(input_["full_state_spec"])),
         list(observations),
-        groups_of(dones, [*observations, *rewards]),
+        groups_of(dones, len(output["full_done_spec"].shape), [*observations, *rewards]),
     )
     plan.shapes = {key: spec.shape for key, spec in {**observations, **rewards, **dones}.items()}
     return plan
@@ -77,7 +84,7 @@ def _rank(key: Key) -> tuple[int, tuple[str, ...], int]:
     return len(at), at[:-1], FLAGS.index(at[-1]) if at[-1] in FLAGS else len(FLAGS)
 
 
-def groups_of(dones: dict[Key, Any], others: Iterable[Key] = ()) -> list[Group]:
+def groups_of(dones: dict[Key, Any], rank: int, others: Iterable[Key] = ()) -> list[Group]:
     """The flags by the container that they sit in, the outermost first."""
     found: dict[tuple[str, ...], list[str]] = {}
     for key in sorted(dones, key=_rank):
@@ -88,6 +95,7 @@ def groups_of(dones: dict[Key, Any], others: Iterable[Key] = ()) -> list[Group]:
             at,
             tuple(name for name in FLAGS if name in names),
             dones[unravel((*at, names[0]))].shape,
+            dones[unravel((*at, names[0]))].shape[rank:],
             frozenset(path(key)[len(at)] for key in others if path(key)[: len(at)] == at),
         )
         for at, names in found.items()

@@ -17,7 +17,7 @@ Masks = dict[tuple[str, ...], Tensor]  # By the place of the container that they
 
 def reset_masks(td: Any, plan: Plan) -> Masks:
     """The masks in a container, by the place that they stand for; none if it has none."""
-    found = {}
+    found: Masks = {}
     for group in plan.groups:
         node = td
         for name in group.at:
@@ -27,9 +27,9 @@ def reset_masks(td: Any, plan: Plan) -> Masks:
         mask = None if node is None else node._fields.get("_reset")
         if mask is not None:
             found[group.at] = checked_mask(mask, group, td)
-    if not plan.groups or (() not in found and "_reset" in td._fields):
-        found[()] = td._fields["_reset"] if "_reset" in td._fields else None
-    return {at: mask for at, mask in found.items() if mask is not None}
+    if () not in found and "_reset" in td._fields:
+        found[()] = td._fields["_reset"]
+    return found
 
 
 def checked_mask(mask: Any, group: Group, td: Any) -> Tensor:
@@ -37,10 +37,10 @@ def checked_mask(mask: Any, group: Group, td: Any) -> Tensor:
     if not isinstance(mask, Tensor) or mask.dtype is not torch.bool:
         kind = mask.dtype if isinstance(mask, Tensor) else type(mask).__name__
         raise errors.KindError(f"{errors.name_of(group.key('_reset'))} is a mask of bools, not {kind}")
-    shape = group.shape if not td._batch or group.shape[: len(td._batch)] == td._batch else None
-    if shape is not None and mask.shape == shape[:-1]:
-        mask = mask.unsqueeze(-1)
-    if shape is not None and mask.shape != shape:
+    shape = (*td._batch, *group.tail)
+    if mask.shape == shape[:-1]:
+        return torch.unsqueeze(mask, -1)
+    if mask.shape != shape:
         name = errors.name_of(group.key("_reset"))
         raise errors.ShapeError(f"{name} has shape {list(mask.shape)}; the flags beside it have {list(shape)}")
     return mask

@@ -18,6 +18,7 @@ from ._conform import value_at
 from ._typed import built, flat
 
 Act = Callable[[Any], Any]
+AHEAD = 32  # So many random actions are drawn at a time.
 BY_CONTAINER = ("tensordict", "td", "data")  # A forward with one such parameter takes the container itself.
 
 
@@ -40,7 +41,27 @@ def acting(env: Any, policy: Any) -> Act:
 
 
 def _random(env: Any) -> Act:
-    draw = env._draw
+    """Random actions, drawn many at a time where each draw is like the one before."""
+    ahead = env._drawn_ahead()
+    if ahead is None:
+        return drawing(env._draw)
+    specs, left = ahead, []
+
+    def act(td: Any) -> Any:
+        nonlocal left
+        if not left:
+            shape = () if env.batch_locked else td._batch[len(env.batch_size) :]
+            drawn = [spec.rand((AHEAD, *shape)).unbind(0) for spec in specs.values()]
+            left = list(zip(*drawn))
+        for key, value in zip(specs, left.pop()):
+            td._fields[key] = value
+        return td
+
+    return act
+
+
+def drawing(draw: Callable[[Any], None]) -> Act:
+    """A function that puts something into a container, as one that gives the container back."""
 
     def act(td: Any) -> Any:
         draw(td)

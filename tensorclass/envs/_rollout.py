@@ -48,6 +48,9 @@ def rollout(env: Any, asked: Options) -> Any:
     if asked.auto_cast_to_device:
         act = cast_to(env, asked.policy, act)
     td = start(env, asked)
+    whole = env._at_once(td, asked)
+    if whole is not None:
+        return whole
     at_first = asked.break_when_any_done is not False and not asked.break_when_all_done
     if at_first:
         rows = until_first(env, td, act, asked)

@@ -341,7 +341,7 @@ def with_flags(tree: Any) -> Any:
     """The done spec with done and terminated in every group."""
     found = leaves_of(tree)
     lacking: dict[Key, Any] = {}
-    for group in groups_of(found):
+    for group in groups_of(found, len(tree.shape)):
         for name in ("done", "terminated"):
             if group.names and name not in group.names:
                 lacking[group.key(name)] = found[group.key(group.names[0])].clone()

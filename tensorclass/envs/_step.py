@@ -94,6 +94,15 @@ def joined(
     return out
 
 
+def node_onward(root: Any, after: Any, rewards: Paths, name: str) -> Any:
+    """What the next step starts from, of a nested container that is at the root, under next, or at both."""
+    if after is None:
+        return root
+    if root is after or (not rewards and (root is None or root._fields.keys() <= after._fields.keys())):
+        return after
+    return after._like(joined(after._fields, {} if root is None else root._fields, rewards, rewards, (name,)))
+
+
 def only(fields: dict[str, Any], keep: Paths, at: tuple[str, ...] = ()) -> dict[str, Any]:
     """The entries at some paths."""
     out = {}

@@ -191,7 +191,7 @@ class Transition(View, Generic[Obs, Action]):
         node = self._fields.get("next")
         if node is None:
             raise AttributeError(self._no_attribute("next"))
-        return cast("Next[Obs]", seen_as(Next[self._classes[0]] if self._classes else Next, node))
+        return cast("Next[Obs]", seen_as(of_classes(Next, self._classes[:1]), node))
 
     def _no_attribute(self, name: str) -> str:
         if name == "reward":
