@@ -38,14 +38,13 @@ class LazyStack(PlannedMoves, LazyNode, Container):
     __slots__ = ()
 
     @classmethod
-    def _of(cls, items: Sequence[Any], dim: int) -> Any:
+    def _of(cls, items: list[Any], dim: int) -> Any:
         new = object.__new__(cls)
-        items = list(items)
         object.__setattr__(new, "_items", items)
         object.__setattr__(new, "_dim", dim)
         object.__setattr__(new, "_batch", stacked_batch(items, dim))
-        first = items[0]._device
-        object.__setattr__(new, "_device", first if all(item._device == first for item in items) else None)
+        devices = [item._device for item in items]
+        object.__setattr__(new, "_device", devices[0] if devices.count(devices[0]) == len(devices) else None)
         names = items[0]._names
         object.__setattr__(new, "_names", None if names is None else (*names[:dim], None, *names[dim:]))
         object.__setattr__(new, "_locked", False)
@@ -497,20 +496,27 @@ def lazy_stack(items: Sequence[C], dim: int = 0) -> C:
     items = list(items)
     if not items:
         raise errors.ShapeError("lazy_stack: no containers were given; at least one would do")
+    first = items[0]
+    classes = {*map(type, items)}
+    base = _base(first) if classes == {type(first)} and isinstance(first, Container) else _one_base(items)
+    at = new_dim_in("lazy_stack", dim, len(first._batch))
+    out: C = lazy_class(base)._of(items, at)  # type: ignore[arg-type]  # mypy: no class is Hashable.
+    return out
+
+
+def _one_base(items: list[Any]) -> type[Any]:
+    """The class that all items have, lazy stacks of it included, or the error that names one that has not."""
     for number, item in enumerate(items):
         if not isinstance(item, Container):
             raise errors.KindError(f"lazy_stack: item {number} is {kind(item)}, no container")
-    first = items[0]
-    base = _base(first)
+    base = _base(items[0])
     for number, item in enumerate(items[1:], 1):
         if _base(item) is not base:
             raise errors.KindError(
                 f"lazy_stack: item 0 is a {base.__name__}, item {number} a {_base(item).__name__}; "
                 "items must have one class"
             )
-    at = new_dim_in("lazy_stack", dim, len(first._batch))
-    out: C = lazy_class(base)._of(items, at)  # type: ignore[arg-type]  # mypy: no class is Hashable.
-    return out
+    return base
 
 
 def _base(item: Any) -> type[Any]:
@@ -535,7 +541,8 @@ def lazy_class(base: type[Any]) -> Any:
         space["__delattr__"] = _delete_field
         if base._options.frozen:  # Its refusals come before what a lazy stack does in place.
             space.update({name: getattr(base, name) for name in IN_PLACE})
-    made = ABCMeta.__new__(type(base), base.__name__, (LazyStack, base), space)
+    meta = ABCMeta if issubclass(type(base), ABCMeta) else type  # Not TensorClass's own, which reads annotations.
+    made = meta.__new__(type(base), base.__name__, (LazyStack, base), space)
     register_lazy(made)
     return made
 
@@ -606,6 +613,8 @@ def picked(items: list[Any], index: Any) -> list[Any]:
 
 
 def _at(item: Any, index: Items) -> Any:
+    if len(index) == 1:  # Bare, it is read the short way.
+        return type(item).__getitem__(item, index[0])
     return type(item).__getitem__(item, index) if index else item
 
 

@@ -14,10 +14,10 @@ from ..._methods.planned import PlannedMoves
 from ..._rules import errors, spec_errors
 from ..._rules.shapes import Moves
 from ..._tree.contract import as_size, full_device
-from ..._tree.index import read
 from ..._tree.node import kind
 from ..._tree.planned import spelled
 from . import asked
+from .node import spec_of
 
 PICKS = ("flip", "roll", "narrow", "repeat", "repeat_interleave", "index_select", "gather")
 
@@ -133,7 +133,10 @@ class TensorSpec(PlannedMoves):
 
     def __getitem__(self, index: Any) -> Any:
         """The spec of the rows that an index picks."""
-        return self._of(read(self._node(), index), "index")
+        if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
+            raise errors.KeyMissing(f"no key {errors.name_of(index)}: a {type(self).__name__} is a spec without keys")
+        node = self._node()
+        return self._of(type(node).__getitem__(node, index), "index")
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.unbind(0))
@@ -148,7 +151,11 @@ class TensorSpec(PlannedMoves):
         if node._items is not None:
             items = [cls._of(item, op) for item in node._items]
             return asked.beside(items[0], items, node._dim)
-        return node._spec._moved(node, op)
+        return spec_of(node, op)._moved(node, op)
+
+    def _alike(self, other: TensorSpec) -> bool:
+        """Whether another spec differs in bounds and masks at most, so that one spec can stand for both."""
+        return False
 
     def _moved(self, node: Any, op: str) -> Any:
         """This spec with the shape and tensors of a container."""

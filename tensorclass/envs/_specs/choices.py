@@ -135,7 +135,7 @@ class OneHot(LeafSpec):
         return {"n": self.n, **super()._arguments(), "mask": self.mask}
 
     def _tensors(self) -> dict[str, Tensor]:
-        return places(self.shape) if self.mask is None else {**places(self.shape), "mask": self.mask}
+        return places(self) if self.mask is None else {**places(self), "mask": self.mask}
 
     def _moved(self, node: Any, op: str) -> Any:
         check_places(self, node, op)
@@ -209,14 +209,14 @@ def row_of(choice: Tensor, rows: Any) -> Any:
     return table.gather(-1, choice.unsqueeze(-1)).squeeze(-1)
 
 
-def places(shape: Size) -> dict[str, Tensor]:
+def places(spec: LeafSpec) -> dict[str, Tensor]:
     """The place of every choice, to see after a shape op that they still are where they were."""
-    return {"place": torch.arange(shape[-1]).expand(shape)}
+    return {"place": torch.arange(spec.shape[-1], device=spec.device).expand(spec.shape)}
 
 
 def check_places(spec: Any, node: Any, op: str) -> None:
     """Refuse a shape op that has taken the last dim apart."""
-    size = spec.shape[-1]
-    place = node._fields["place"]
-    if not place.ndim or place.shape[-1] != size or not torch.equal(place, torch.arange(size).expand(place.shape)):
+    size, place = spec.shape[-1], node._fields["place"]
+    want = torch.arange(size, device=spec.device)
+    if place.shape[-1:] != (size,) or not torch.equal(place, want.expand(place.shape)):
         raise errors.ShapeError(spec_errors.last_dim_moved(type(spec).__name__, op, size))

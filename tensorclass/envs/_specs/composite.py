@@ -12,12 +12,13 @@ from typing_extensions import Self
 from ..._keys import NestedKey
 from ..._rules import errors, spec_errors
 from ..._rules.keys import path, unravel
+from ..._tensordict import TensorDict
 from ..._tree.contract import full_device
 from ..._tree.node import kind
 from .base import TensorSpec
 from .keyed import Entry, KeyedSpec, entry
 from .leaf import checked_shape
-from .node import SpecNode
+from .node import node_of, tensors_of
 
 
 class Composite(KeyedSpec):
@@ -75,13 +76,21 @@ class Composite(KeyedSpec):
             self._specs[key] = at_batch(key, spec, batch)
         self._batch = batch
 
-    def _node(self) -> SpecNode:
+    def _node(self) -> TensorDict:
         fields = {key: None if spec is None else spec._node() for key, spec in self._specs.items()}
-        return SpecNode.of(self, fields, self._batch)
+        return node_of(self, fields, self._batch)
 
     def _moved(self, node: Any, op: str) -> Composite:
-        entries = {key: None if value is None else self._of(value, op) for key, value in node._fields.items()}
+        entries = {key: None if value is None else self._of(value, op) for key, value in tensors_of(node).items()}
         return self._with(entries, node._batch)
+
+    def _alike(self, other: TensorSpec) -> bool:
+        return (
+            isinstance(other, Composite)
+            and (self.shape, self.device, self.data_cls) == (other.shape, other.device, other.data_cls)
+            and self._specs.keys() == other._specs.keys()
+            and all(entries_alike(spec, other._specs[key]) for key, spec in self._specs.items())
+        )
 
     def _with(self, entries: dict[str, Entry], shape: Size, device: torch.device | None = None) -> Composite:
         made = Composite(shape=shape, device=self.device if device is None else device, data_cls=self.data_cls)
@@ -246,6 +255,11 @@ class Composite(KeyedSpec):
         also = f"shape={tuple(self._batch)}, device={None if self.device is None else str(self.device)!r}"
         also += "" if self.data_cls is None else f", data_cls={self.data_cls.__name__}"
         return "Composite(\n    " + "\n    ".join([*lines, also]) + ")"
+
+
+def entries_alike(one: Entry, other: Entry) -> bool:
+    """Whether one entry can stand for both but for bounds and masks."""
+    return one is other if one is None or other is None else one._alike(other)
 
 
 def at_batch(key: str, spec: Entry, batch: Size) -> Entry:

@@ -10,10 +10,11 @@ from torch import Size, Tensor
 from typing_extensions import Self
 
 from ..._rules import errors, spec_errors
+from ..._tensordict import TensorDict
 from ..._tree.contract import full_device
 from ..._tree.node import Node
 from .base import TensorSpec
-from .node import SpecNode
+from .node import node_of, tensors_of
 
 
 class LeafSpec(TensorSpec):
@@ -63,11 +64,18 @@ class LeafSpec(TensorSpec):
         changes = {"device": device, "dtype": dtype}
         return self.replace(**{name: value for name, value in changes.items() if value is not None})
 
-    def _node(self) -> SpecNode:
-        return SpecNode.of(self, dict(self._tensors()), self.shape)
+    def _node(self) -> TensorDict:
+        return node_of(self, self._tensors(), self.shape)
 
     def _moved(self, node: Any, op: str) -> Any:
-        return self.replace(shape=node._batch, **node._fields)
+        return self.replace(shape=node._batch, **tensors_of(node))
+
+    def _alike(self, other: TensorSpec) -> bool:
+        return type(self) is type(other) and same(self._form(), other._form())
+
+    def _form(self) -> dict[str, Any]:
+        """What the spec is made of, with the shapes of the tensors in place of the tensors."""
+        return {**self._arguments(), **{name: tensor.shape for name, tensor in self._tensors().items()}}
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and same(self._arguments(), other._arguments())

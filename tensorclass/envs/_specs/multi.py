@@ -137,7 +137,7 @@ class MultiOneHot(LeafSpec):
         return {"nvec": self.nvec, **super()._arguments(), "mask": self.mask}
 
     def _tensors(self) -> dict[str, Tensor]:
-        return places(self.shape) if self.mask is None else {**places(self.shape), "mask": self.mask}
+        return places(self) if self.mask is None else {**places(self), "mask": self.mask}
 
     def _moved(self, node: Any, op: str) -> Any:
         check_places(self, node, op)

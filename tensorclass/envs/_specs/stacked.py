@@ -19,7 +19,6 @@ from .asked import beside, stack
 from .base import TensorSpec
 from .composite import Composite
 from .keyed import Entry, KeyedSpec
-from .leaf import LeafSpec, same
 
 
 class Rows(TensorSpec):
@@ -169,7 +168,7 @@ def _(first: TensorSpec, specs: list[Any], dim: int) -> Any:
         if isinstance(spec, KeyedSpec) is not isinstance(first, KeyedSpec):
             kinds = [type(one).__name__ for one in (first, spec)]
             raise errors.KindError(f"stack: item 0 is a {kinds[0]}, item {number} a {kinds[1]}; one has keys")
-    if all(alike(first, spec) for spec in specs):
+    if all(first._alike(spec) for spec in specs):
         return TensorSpec._of(TensorDict._join("stack", [spec._node() for spec in specs], dim), "stack")
     return beside(first, specs, dim)
 
@@ -182,27 +181,6 @@ def _(first: TensorSpec, specs: list[Any], dim: int) -> Stacked:
 @beside.register
 def _(first: KeyedSpec, specs: list[Any], dim: int) -> StackedComposite:
     return StackedComposite(*specs, dim=dim)
-
-
-def alike(one: Any, other: Any) -> bool:
-    """Whether two specs differ in bounds and masks at most, so that one spec can stand for both."""
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, LeafSpec):
-        return same(form(one), form(other))
-    if not isinstance(one, Composite):
-        return one is None
-    return (
-        (one.shape, one.device, one.data_cls) == (other.shape, other.device, other.data_cls)
-        and one._specs.keys() == other._specs.keys()
-        and all(alike(spec, other._specs[key]) for key, spec in one._specs.items())
-    )
-
-
-def form(spec: LeafSpec) -> dict[str, Any]:
-    """What a leaf spec is made of, with the shapes of the tensors in place of the tensors."""
-    tensors = spec._tensors()
-    return {**spec._arguments(), **{name: tensor.shape for name, tensor in tensors.items()}}
 
 
 def common(values: list[Any]) -> Any:
