@@ -101,19 +101,18 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     def _restart(self, tensordict: Any = None, **kwargs: Any) -> Any:
         """_reset with flags completed; where a mask "_reset" is given, other rows are those of the input."""
         plan = self._keys
+        masks = None if tensordict is None else reset_masks(tensordict, plan)
         out = self._reset(tensordict, **kwargs)
         fields = self._entries("_reset", out, tensordict)
         batch = out._batch
         complete(fields, plan.groups, batch, self._on)
-        if tensordict is not None:
-            masks = reset_masks(tensordict, plan)
-            if masks:
-                fields = merged(fields, tensordict._fields, over_batch(masks, batch), masks, ())
-            else:
-                for key in plan.states:
-                    name = key if key.__class__ is str else key[0]
-                    if name not in fields and name in tensordict._fields:
-                        fields[name] = tensordict._fields[name]
+        if masks:
+            fields = merged(fields, tensordict._fields, over_batch(masks, batch), masks, ())
+        elif tensordict is not None:
+            for key in plan.states:
+                name = key if key.__class__ is str else key[0]
+                if name not in fields and name in tensordict._fields:
+                    fields[name] = tensordict._fields[name]
         return view(self._transition, fields, batch, self._on)
 
     def _advance(self, tensordict: Any) -> Any:

@@ -1,0 +1,314 @@
+"""Rollouts: where they stop, what they hold, who acts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tensorclass import TensorDict
+from tensorclass.envs import Transition
+from tensorclass.nn import TensorDictModule
+from tests.envs.worlds import Agents, Counter, Pendulum
+
+THREE = [[2.0], [3.0], [5.0]]
+
+
+def three() -> Counter:
+    """Three counters that end after 2, 3 and 5 steps."""
+    return Counter(limit=THREE, batch_size=(3,))
+
+
+def test_a_rollout_has_the_batch_size_and_then_time() -> None:
+    td = Counter().rollout(3)
+    assert td.shape == (3,) and td.names == ["time"] and td["next"].names == ["time"]
+
+    td = three().rollout(2)
+    assert td.shape == (3, 2) and td.names == [None, "time"]
+    assert td["next", "reward"].shape == td["done"].shape == (3, 2, 1)
+    assert isinstance(td, Transition) and td.is_contiguous()
+
+
+def test_next_of_a_step_is_the_root_of_the_one_after() -> None:
+    td = three().rollout(6, break_when_any_done=False)
+
+    stays = ~td["next", "done"][:, :-1].squeeze(-1)
+    assert torch.equal(td["next", "observation"][:, :-1][stays], td["observation"][:, 1:][stays])
+
+
+def test_it_stops_where_the_first_episode_is_over() -> None:
+    td = three().rollout(10)
+
+    assert td.shape == (3, 2)
+    assert td["next", "done"][:, -1].flatten().tolist() == [True, False, False]
+
+
+def test_it_stops_where_all_episodes_are_over_and_repeats_those_that_are() -> None:
+    td = three().rollout(10, break_when_any_done=False, break_when_all_done=True)
+
+    assert td.shape == (3, 5)
+    assert td["next", "observation"].squeeze(-1).tolist() == [[1, 2, 2, 2, 2], [1, 2, 3, 3, 3], [1, 2, 3, 4, 5]]
+    assert td["observation"].squeeze(-1).tolist() == [[0, 1, 1, 1, 1], [0, 1, 2, 2, 2], [0, 1, 2, 3, 4]]
+    assert torch.equal(td["action"][0, 1], td["action"][0, 4])
+    assert td["next", "done"][0].flatten().tolist() == [False, True, True, True, True]
+    assert "_step" not in td.keys()
+
+
+def test_all_alone_is_enough_to_go_on_until_all_are_over() -> None:
+    assert three().rollout(10, break_when_all_done=True).shape == (3, 5)
+
+
+def test_with_neither_each_is_reset_where_it_is_over() -> None:
+    env = three()
+    td = env.rollout(6, break_when_any_done=False)
+
+    assert td["observation"].squeeze(-1).tolist() == [[0, 1, 0, 1, 0, 1], [0, 1, 2, 0, 1, 2], [0, 1, 2, 3, 4, 0]]
+    assert td["next", "observation"].squeeze(-1).tolist() == [
+        [1, 2, 1, 2, 1, 2],
+        [1, 2, 3, 1, 2, 3],
+        [1, 2, 3, 4, 5, 1],
+    ]
+    assert not td["done"].any() and "_reset" not in td.keys()
+    assert td["next", "done"].sum().item() == 3 + 2 + 1
+
+
+def test_both_at_once_are_refused() -> None:
+    with pytest.raises(TypeError, match="exclude each other"):
+        three().rollout(3, break_when_any_done=True, break_when_all_done=True)
+
+
+def test_no_step_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="max_steps is 0; 1 or more would do"):
+        Counter().rollout(0)
+
+
+def test_a_rollout_goes_on_from_where_another_ended() -> None:
+    env = Counter(limit=10)
+    first = env.rollout(3)
+    second = env.rollout(3, auto_reset=False, tensordict=env.step_mdp(first[..., -1]))
+
+    assert env.resets == 1
+    assert torch.cat([first, second])["observation"].flatten().tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_without_auto_reset_what_is_over_is_reset_all_the_same() -> None:
+    env = three()
+    first = env.rollout(2)
+    second = env.rollout(1, auto_reset=False, tensordict=env.step_mdp(first[..., -1]))
+
+    assert second["observation"].flatten().tolist() == [0, 2, 2]
+
+
+def test_without_auto_reset_a_container_is_needed_and_is_not_written_to() -> None:
+    env = Counter()
+    with pytest.raises(RuntimeError, match="auto_reset=False goes on from a container; give it as tensordict="):
+        env.rollout(3, auto_reset=False)
+
+    start = env.reset()
+    env.rollout(3, auto_reset=False, tensordict=start)
+    assert set(start.keys()) == {"observation", "done", "terminated"}
+
+
+def test_the_container_of_a_rollout_with_reset_is_for_the_reset() -> None:
+    env = Pendulum()
+    td = env.rollout(4, tensordict=env.gen_params(batch_size=[7]))
+
+    assert td.shape == (7, 4)
+
+
+# ---- who acts -------------------------------------------------------------------------------------------------------
+
+
+class Linear(nn.Module):
+    """From the observation to the action."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(0.5))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.weight
+
+
+def in_place(td: TensorDict) -> TensorDict:
+    """Writes, and gives what it was given."""
+    return td.set("action", td["observation"] * 0.5)
+
+
+def silent(td: TensorDict) -> None:
+    """Writes, and gives nothing."""
+    td["action"] = td["observation"] * 0.5
+
+
+def anew(td: TensorDict) -> TensorDict:
+    """Gives a new container with only the action."""
+    return TensorDict({"action": td["observation"] * 0.5}, batch_size=td.batch_size)
+
+
+POLICIES = {
+    "in place": in_place,
+    "silent": silent,
+    "new": anew,
+    "action": lambda td: td["observation"] * 0.5,
+    "module": Linear(),
+    "by key": TensorDictModule(Linear(), ["observation"], ["action"]),
+}
+
+
+@pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POLICIES))
+@pytest.mark.parametrize("batch", [(), (3,)])
+def test_a_policy_of_any_kind_acts(policy: Any, batch: tuple[int, ...]) -> None:
+    td = Counter(batch_size=batch).rollout(4, policy)
+
+    assert torch.equal(td["action"], td["observation"] * 0.5)
+
+
+def test_a_module_takes_the_observations_in_the_order_of_the_specs() -> None:
+    class Two(nn.Module):
+        def forward(self, th: Tensor, thdot: Tensor, *params: Tensor) -> Tensor:
+            return (10 * th + thdot).unsqueeze(-1)
+
+    td = Pendulum().rollout(3, Two())
+    assert torch.equal(td["action"].squeeze(-1), 10 * td["th"] + td["thdot"])
+
+
+def test_a_module_whose_forward_takes_a_container_gets_one() -> None:
+    class Whole(nn.Module):
+        def forward(self, tensordict: TensorDict) -> TensorDict:
+            return in_place(tensordict)
+
+    td = Counter().rollout(3, Whole())
+    assert torch.equal(td["action"], td["observation"] * 0.5)
+
+
+def test_what_a_policy_writes_beside_the_action_is_kept() -> None:
+    def counting(td: TensorDict) -> TensorDict:
+        td["action"] = torch.zeros(1)
+        td["value"] = td["observation"] + 1
+        return td
+
+    assert Counter().rollout(3, counting)["value"].flatten().tolist() == [1, 2, 3]
+
+
+def test_what_a_policy_writes_under_next_moves_on() -> None:
+    def remembering(td: TensorDict) -> TensorDict:
+        td["action"] = torch.zeros(1)
+        td["next", "memory"] = td.get("memory", torch.zeros(1)) + 1
+        return td
+
+    env = Counter()
+    start = env.reset().set("memory", torch.zeros(1))
+    td = env.rollout(3, remembering, auto_reset=False, tensordict=start)
+
+    assert td["memory"].flatten().tolist() == [0, 1, 2]
+    assert td["next", "memory"].flatten().tolist() == [1, 2, 3]
+
+
+def test_a_policy_without_the_action_is_told_which() -> None:
+    def misspelt(td: TensorDict) -> TensorDict:
+        return td.set("actoin", torch.zeros(1))
+
+    with pytest.raises(KeyError, match="the policy wrote no 'action'; .*did you mean 'actoin'"):
+        Counter().rollout(3, misspelt)
+
+
+def test_a_class_is_no_policy() -> None:
+    with pytest.raises(TypeError, match=r"did you mean Linear\(...\)\?"):
+        Counter().rollout(3, Linear)
+
+
+def test_actions_at_random_are_of_the_spec_and_differ() -> None:
+    env = Agents((2,))
+    td = env.rollout(2)
+    assert td["agents", "action"].abs().max() <= 1
+
+    actions = Counter().rollout(5)["action"]
+    assert actions.unique().numel() == 5 and actions.abs().max() <= 1
+
+
+def test_random_actions_follow_from_the_seed() -> None:
+    env = Counter(limit=100)
+    rolls = []
+    for _ in range(2):
+        env.set_seed(3)
+        rolls.append(env.rollout(70)["action"])
+
+    assert torch.equal(*rolls)
+
+
+# ---- the rest --------------------------------------------------------------------------------------------------------
+
+
+def test_gradients_flow_through_the_steps() -> None:
+    policy = TensorDictModule(Linear(), ["th"], ["u"])
+
+    def act(td: TensorDict) -> TensorDict:
+        return td.set("action", policy(td)["u"].unsqueeze(-1))
+
+    env = Pendulum()
+    td = env.rollout(10, act, tensordict=env.gen_params(batch_size=[4]))
+    td["next", "reward"].sum().backward()
+    gradient = policy.module.weight.grad
+
+    assert gradient is not None and gradient.abs() > 0
+    with torch.no_grad():
+        assert not env.rollout(3, act)["next", "reward"].requires_grad
+
+
+def test_the_callback_is_called_between_steps_with_what_the_next_starts_from() -> None:
+    seen = []
+    env = Counter(limit=10)
+    env.rollout(4, callback=lambda given, td: seen.append((given, td["observation"].item(), "reward" in td)))
+
+    assert seen == [(env, 1, False), (env, 2, False), (env, 3, False)]
+
+
+def test_the_last_step_may_be_called_truncated() -> None:
+    env = Counter(limit=10)
+    with pytest.raises(RuntimeError, match=r"env.add_truncated_keys\(\) adds it"):
+        env.rollout(3, set_truncated=True)
+
+    td = env.add_truncated_keys().rollout(3, set_truncated=True)
+    assert td["next", "truncated"].flatten().tolist() == [False, False, True]
+    assert td["next", "done"].flatten().tolist() == [False, False, True]
+    assert not td["next", "terminated"].any()
+
+
+def test_a_container_for_the_result_is_filled_and_given_back() -> None:
+    env = Counter(limit=10)
+    out = env.rollout(3).clone().zero_()
+    assert env.rollout(3, out=out) is out
+    assert out["next", "observation"].flatten().tolist() == [1, 2, 3]
+
+    with pytest.raises(RuntimeError, match=r"out has batch size \[3\], the rollout \[4\]"):
+        env.rollout(4, out=out)
+
+
+def test_rows_may_be_stored_elsewhere() -> None:
+    td = Counter().rollout(3, storing_device="cpu")
+
+    assert td.device == torch.device("cpu") and td.shape == (3,)
+
+
+def test_a_policy_on_another_device_is_fed_there() -> None:
+    td = Counter(device="cpu").rollout(3, Linear(), auto_cast_to_device=True)
+
+    assert torch.equal(td["action"], td["observation"] * 0.5) and td.device == torch.device("cpu")
+
+
+def test_rows_that_differ_in_shape_are_a_lazy_stack() -> None:
+    def growing(td: TensorDict) -> TensorDict:
+        td["action"] = torch.zeros(1)
+        td["seen"] = torch.zeros(int(td["observation"]) + 1)
+        return td
+
+    td: Any = Counter().rollout(3, growing)
+    assert [row["seen"].shape[0] for row in td] == [1, 2, 3] and td.names == ["time"]
+
+
+def test_options_may_be_left_out_of_the_call_as_elsewhere() -> None:
+    env = Counter()
+
+    assert env.rollout(max_steps=2, policy=None, return_contiguous=True, trust_policy=True).shape == (2,)
