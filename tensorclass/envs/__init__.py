@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ._specs.base import TensorSpec as TensorSpec
     from ._specs.box import Bounded as Bounded
     from ._specs.box import Unbounded as Unbounded
+    from ._specs.choice import Choice as Choice
     from ._specs.choices import Categorical as Categorical
     from ._specs.choices import OneHot as OneHot
     from ._specs.composite import Composite as Composite
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
     from ._typed import Transition as Transition
     from ._unwrap import auto_unwrap_transformed_env as auto_unwrap_transformed_env
     from ._unwrap import set_auto_unwrap_transformed_env as set_auto_unwrap_transformed_env
+    from .transforms.action import ActionDiscretizer as ActionDiscretizer
+    from .transforms.action import ActionMask as ActionMask
+    from .transforms.action import SamplingStrategy as SamplingStrategy
     from .transforms.casts import DeviceCastTransform as DeviceCastTransform
     from .transforms.casts import DoubleToFloat as DoubleToFloat
     from .transforms.casts import DTypeCastTransform as DTypeCastTransform
@@ -44,15 +48,36 @@ if TYPE_CHECKING:
     from .transforms.counters import InitTracker as InitTracker
     from .transforms.counters import RewardSum as RewardSum
     from .transforms.counters import StepCounter as StepCounter
+    from .transforms.finite import FiniteTensorDictCheck as FiniteTensorDictCheck
+    from .transforms.frames import CatFrames as CatFrames
+    from .transforms.frames import TimeMaxPool as TimeMaxPool
+    from .transforms.horizon import EndOfLifeTransform as EndOfLifeTransform
+    from .transforms.horizon import RandomTruncationTransform as RandomTruncationTransform
+    from .transforms.images import CenterCrop as CenterCrop
+    from .transforms.images import Crop as Crop
+    from .transforms.images import GrayScale as GrayScale
+    from .transforms.images import Resize as Resize
+    from .transforms.images import ToTensorImage as ToTensorImage
     from .transforms.keys import ExcludeTransform as ExcludeTransform
     from .transforms.keys import RenameTransform as RenameTransform
     from .transforms.keys import SelectTransform as SelectTransform
+    from .transforms.maps import MapObs as MapObs
     from .transforms.normalise import ObservationNorm as ObservationNorm
+    from .transforms.primer import TensorDictPrimer as TensorDictPrimer
     from .transforms.reward import BinarizeReward as BinarizeReward
     from .transforms.reward import ClipTransform as ClipTransform
     from .transforms.reward import RewardClipping as RewardClipping
     from .transforms.reward import RewardScaling as RewardScaling
     from .transforms.reward import SignTransform as SignTransform
+    from .transforms.shapes import FlattenObservation as FlattenObservation
+    from .transforms.shapes import PermuteTransform as PermuteTransform
+    from .transforms.shapes import SqueezeTransform as SqueezeTransform
+    from .transforms.shapes import UnsqueezeTransform as UnsqueezeTransform
+    from .transforms.stepping import FrameSkipTransform as FrameSkipTransform
+    from .transforms.stepping import NoopResetEnv as NoopResetEnv
+    from .transforms.targets import TargetReturn as TargetReturn
+    from .transforms.vecnorm import VecNorm as VecNorm
+    from .transforms.vecnorm import VecNormV2 as VecNormV2
 else:
     import importlib
 
@@ -69,6 +94,7 @@ else:
         "_typed": ("Next", "Transition"),
         "_specs.base": ("TensorSpec",),
         "_specs.box": ("Bounded", "Unbounded"),
+        "_specs.choice": ("Choice",),
         "_specs.choices": ("Categorical", "OneHot"),
         "_specs.composite": ("Composite",),
         "_specs.multi": ("Binary", "MultiCategorical", "MultiOneHot"),
@@ -83,6 +109,17 @@ else:
         "transforms.keys": ("ExcludeTransform", "RenameTransform", "SelectTransform"),
         "transforms.cat": ("CatTensors",),
         "transforms.normalise": ("ObservationNorm",),
+        "transforms.shapes": ("FlattenObservation", "PermuteTransform", "SqueezeTransform", "UnsqueezeTransform"),
+        "transforms.images": ("CenterCrop", "Crop", "GrayScale", "Resize", "ToTensorImage"),
+        "transforms.frames": ("CatFrames", "TimeMaxPool"),
+        "transforms.vecnorm": ("VecNorm", "VecNormV2"),
+        "transforms.action": ("ActionDiscretizer", "ActionMask", "SamplingStrategy"),
+        "transforms.stepping": ("FrameSkipTransform", "NoopResetEnv"),
+        "transforms.primer": ("TensorDictPrimer",),
+        "transforms.targets": ("TargetReturn",),
+        "transforms.finite": ("FiniteTensorDictCheck",),
+        "transforms.horizon": ("EndOfLifeTransform", "RandomTruncationTransform"),
+        "transforms.maps": ("MapObs",),
         "transforms.counters": ("InitTracker", "RewardSum", "StepCounter"),
     }
     _MODULES = {name: module for module, names in _HOME.items() for name in names}

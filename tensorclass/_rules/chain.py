@@ -1,0 +1,52 @@
+"""Sentences about chains of transforms: which key is not there, who has one already, what cannot be a transform."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import Key, KeyMissing, count, key_missing, name_of, no_field, some_names
+
+
+class ChainKeyMissing(KeyMissing, ValueError):
+    """A key that a transform reads or promises, and the environment does not have."""
+
+
+def in_key_missing(transform: str, key: Key, keys: Iterable[Key], class_name: str | None = None) -> str:
+    """A key that a transform reads and nothing before it gives; class_name: the class of the observation, if known."""
+    sentence = key_missing(key, keys) if class_name is None else no_field(class_name, key, keys)
+    return f"{transform}: {sentence}"
+
+
+def out_key_unknown(transform: str, key: Key) -> str:
+    """A key that a transform writes and no spec tells of."""
+    return (
+        f"{transform}: no spec for its out_key {name_of(key)}; "
+        f"override transform_observation_spec (or that of the reward, done, ...) to return one that has it"
+    )
+
+
+def keys_unpaired(transform: str, name: str, in_keys: Iterable[Key], out_keys: Iterable[Key]) -> str:
+    """Keys to read and keys to write that are not as many."""
+    reads, writes = list(in_keys), list(out_keys)
+    return (
+        f"{transform}: {count(len(reads), 'key')} in {name.replace('out', 'in')} ({some_names(reads)}) but "
+        f"{count(len(writes), 'key')} in {name} ({some_names(writes)}); give one for each"
+    )
+
+
+def has_owner(transform: str) -> str:
+    """A transform that belongs to an environment or a Compose already."""
+    return (
+        f"{transform}: parent already set: a transform has one owner; "
+        "pass transform.clone(), or call transform.reset_parent() first"
+    )
+
+
+def no_transform(given: str) -> str:
+    """Something that is no transform."""
+    return f"Expected a transform (a Transform, several as Compose(...)) or a callable, not {given}"
+
+
+def no_parent(transform: str, action: str) -> str:
+    """What can only be done in an environment."""
+    return f"{transform}: {action} needs an environment: put the transform into a TransformedEnv first"

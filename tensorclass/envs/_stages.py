@@ -1,0 +1,81 @@
+"""What a chain of transforms does, decided once: the functions of a step and a reset, and the specs at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._rules.keys import Key, path
+from ._compose import Compose
+from ._layout import Layout
+from ._transform import Transform
+
+Forward = Callable[[Any, Any], Any]
+Backward = Callable[[Any], Any]
+
+
+@dataclass
+class Stages:
+    """The way out of an environment and into it, a function for each transform that has a part in it."""
+
+    members: list[Transform]
+    steps: list[Forward]
+    resets: list[Forward]
+    inverses: list[Backward]
+    layout: Layout
+
+    def before(self, transform: Transform) -> Stages:
+        """The part of the way between the environment and a transform."""
+        return of_members(self.members[: self.members.index(transform)], self.layout)
+
+
+def members(transform: Transform) -> Iterator[Transform]:
+    """The transforms of a chain, those of a Compose inside it too, from the environment outwards."""
+    if type(transform) is Compose:
+        for one in transform.transforms:
+            yield from members(one)
+    else:
+        yield transform
+
+
+def of_members(chain: list[Transform], layout: Layout) -> Stages:
+    """The functions of some transforms; those that do nothing on a way are left out of it."""
+    steps = [one._step for one in chain if acts(one, "_step", "_call", "_apply_transform")]
+    resets = [one._reset for one in chain if acts(one, "_reset", "_call", "_apply_transform")]
+    inverses = [one._inv_call for one in reversed(chain) if one._inverse or acts(one, "_inv_call")]
+    return Stages(chain, steps, resets, inverses, layout)
+
+
+def acts(transform: Transform, *hooks: str) -> bool:
+    """Whether a transform has one of these hooks to itself."""
+    cls = type(transform)
+    return bool(transform._renames) or any(getattr(cls, hook) is not getattr(Transform, hook) for hook in hooks)
+
+
+def stages(transform: Transform, layout: Layout) -> Stages:
+    """Put a chain on an environment: each transform looks at what comes to it, and says what leaves it."""
+    chain = list(members(transform))
+    for one in chain:
+        one._settle(layout)
+        output, input_ = layout.output.clone(), layout.input.clone()
+        obs, action = one._classes(layout.obs, layout.action)
+        layout = replace(
+            layout,
+            output=one.transform_output_spec(output),
+            input=one.transform_input_spec(input_),
+            batch=one.transform_env_batch_size(layout.batch),
+            device=one.transform_env_device(layout.device),
+            obs=obs,
+            action=action,
+        )
+        one._check_specs(layout)
+    for place, one in enumerate(chain):
+        one._seen_at_the_end(layout, {path(key) for later in chain[place + 1 :] for key in later._writes})
+    return of_members(chain, layout)
+
+
+def survives(key: Key, layout: Layout, written: set[tuple[str, ...]]) -> bool:
+    """Whether an entry comes out at the end of a chain as it was put in."""
+    at = path(key)
+    return key in layout.nodes("observation", "state") and not any(at[: len(one)] == one for one in written)

@@ -1,0 +1,459 @@
+"""TransformedEnv: an environment seen through a chain of transforms."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, cast
+
+import torch
+from torch import Size, nn
+from typing_extensions import Self
+
+from .._rules import errors
+from .._tensordict import TensorDict
+from .._tree.contract import full_device
+from .._tree.node import kind
+from ._compose import Compose
+from ._entries import branch, write
+from ._env import EnvBase
+from ._layout import Layout
+from ._masks import merged, over_batch, reset_masks
+from ._stages import Stages, of_members, stages
+from ._transform import Transform, as_transform
+from ._typed import Action, Next, Obs, Transition, of_classes, view
+from ._unwrap import auto_unwrap_transformed_env
+
+
+class TransformedEnv(EnvBase[Obs, Action]):
+    """An environment whose outputs pass through transforms, and whose inputs pass through them the other way.
+
+    >>> from tensorclass.envs import Compose, GymEnv, ObservationNorm, StepCounter, TransformedEnv
+    >>> env = TransformedEnv(GymEnv("CartPole-v1"), Compose(ObservationNorm(in_keys=["observation"]), StepCounter(50)))
+    >>> env.transform[0].init_stats(100)
+    >>> env.rollout(3)["step_count"].flatten()
+    tensor([0, 1, 2])
+
+    The chain and its specs are checked at once: a KeyError names the transform and the key that is not there.
+    `transform` may be a function from container to container; it is called at each reset (when there is no reward yet)
+    and each step. A TransformedEnv around a TransformedEnv has copies of the transforms of both (auto_unwrap=False
+    keeps the inner one). cache_specs=False: output_spec and input_spec are computed at each access.
+    """
+
+    def __init__(
+        self,
+        base_env: EnvBase[Any, Any] | None = None,
+        transform: Any = None,
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+        env: EnvBase[Any, Any] | None = None,
+    ) -> None:
+        base_env = the_base(base_env, env)
+        nn.Module.__init__(self)
+        unwrap = auto_unwrap_transformed_env() if auto_unwrap is None else auto_unwrap
+        chain = Compose() if transform is None else as_transform(transform)
+        if type(base_env) is TransformedEnv and unwrap:
+            inner = base_env.transform.clone()
+            chain._check_free()
+            chain = inner.append(chain) if isinstance(inner, Compose) else Compose(inner).append(chain)
+            base_env = base_env.base_env
+        self._fill_in(base_env, cache_specs)
+        self.transform = chain
+
+    def _fill_in(self, base_env: EnvBase[Any, Any], cache_specs: bool) -> None:
+        self.base_env = base_env
+        self.cache_specs = cache_specs
+        own = self.__dict__
+        own["_allow_done"], own["_spec_locked"] = base_env._allow_done, base_env._spec_locked
+
+    def _finish(self) -> None:
+        """The specs were locked when they were made."""
+
+    # ---- the chain --------------------------------------------------------------------------------------------------
+
+    @property
+    def transform(self) -> Any:
+        """The chain; assigning replaces it."""
+        return self._modules["_chain"]
+
+    @transform.setter
+    def transform(self, transform: Any) -> None:
+        chain = Compose() if transform is None else as_transform(transform)
+        before = self._modules.get("_chain")
+        if chain is before:
+            return
+        chain._own(self)
+        self._modules["_chain"] = chain
+        try:
+            self._build()
+        except Exception:
+            chain.reset_parent()
+            self._modules["_chain"] = before
+            raise
+        if isinstance(before, Transform):
+            before.reset_parent()
+        chain.to(self.device) if self.device is not None else None
+        self.train(False)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "transform":  # A module would be registered under that name, and the property be passed by.
+            type(self).transform.__set__(self, value)
+        else:
+            super().__setattr__(name, value)
+
+    def append_transform(self, transform: Any) -> Self:
+        """Put a transform (or the members of a Compose) at the end of the chain; returns this environment."""
+        return self._inserted(len(self._as_compose()), transform)
+
+    def insert_transform(self, index: int, transform: Any) -> Self:
+        """Put a transform into the chain before the one at an index; returns this environment."""
+        chain = self._as_compose()
+        if abs(index) > len(chain):
+            raise errors.OptionError(
+                f"insert_transform: index {index} is out of range for {errors.count(len(chain), 'transform')}; "
+                f"-{len(chain)} to {len(chain)} would do"
+            )
+        return self._inserted(index, transform)
+
+    def _as_compose(self) -> list[Any]:
+        chain = self.transform
+        return list(chain) if isinstance(chain, Compose) else [chain]
+
+    def _inserted(self, index: int, transform: Any) -> Self:
+        transform = as_transform(transform)
+        if not isinstance(self.transform, Compose):
+            self.transform = Compose(self.transform.clone())
+        self.transform.insert(index, transform)
+        if self.device is not None:
+            self.transform.to(self.device)
+        return self
+
+    def _chain_changed(self) -> None:
+        self._build()
+
+    def _build(self) -> None:
+        """Put the chain on the environment: the functions of a step and a reset, the specs, the classes."""
+        base, own = self.base_env, self.__dict__
+        classes = base._classes
+        layout = Layout(
+            base._full_output.clone(), base._full_input.clone(), base.batch_size, base.device, classes[0], classes[1]
+        )
+        found = stages(self.transform, layout)
+        layout = found.layout
+        own["_stages"], own["_classes"] = found, (layout.obs, layout.action)
+        own["_batch"], own["_on"] = layout.batch, layout.device
+        own["_specs_out"], own["_specs_in"] = layout.output, layout.input
+        own["_transition"] = of_classes(Transition, (layout.obs, layout.action))
+        own["_next"] = of_classes(Next, (layout.obs,))
+        self._forget()
+        self._lock_specs()
+        own["_inner_names"] = self._names_for_base()
+
+    def _up_to(self, transform: Transform) -> TransformedEnv[Any, Any]:
+        before = self.__dict__["_stages"].before(transform)
+        chain = Compose(*[one.clone() for one in before.members])
+        return TransformedEnv(self.base_env, chain, auto_unwrap=False)
+
+    def _inside(self, transform: Transform) -> Inside:
+        """The environment as it is between two transforms: inside of one, outside of those before it."""
+        whole: Stages = self.__dict__["_stages"]
+        place = whole.members.index(transform)
+        outer = of_members(whole.members[place + 1 :], whole.layout)
+        return Inside(self, whole.before(transform), outer)
+
+    # ---- the hot path -----------------------------------------------------------------------------------------------
+
+    def _advance(self, tensordict: Any) -> Any:
+        own = self.__dict__
+        found = own["_stages"]
+        inner = tensordict
+        if found.inverses:
+            inner = branch(tensordict)
+            for undo in found.inverses:
+                inner = undo(inner)
+        out = self._modules["base_env"]._advance(inner)
+        for step in found.steps:
+            out = step(tensordict, out)
+        if out.__class__ is not own["_next"]:
+            out.__class__ = own["_next"]
+        return out
+
+    def _restart(self, tensordict: Any = None, **kwargs: Any) -> Any:
+        own = self.__dict__
+        found = own["_stages"]
+        masks = {} if tensordict is None else reset_masks(tensordict, self._keys)
+        inner = self._masks_for_base(tensordict, masks) if masks else tensordict
+        out = self._modules["base_env"]._restart(inner, **kwargs)
+        for reset in found.resets:
+            out = reset(tensordict, out)
+        if masks:
+            out._fields = merged(out._fields, tensordict._fields, over_batch(masks, out._batch), masks, ())
+        if out.__class__ is not own["_transition"]:
+            out.__class__ = own["_transition"]
+        return out
+
+    def _names_for_base(self) -> set[str]:
+        """The entries at the root that a partial reset hands to the environment: states that no transform touches."""
+        base = self.base_env._keys
+        found: Stages = self.__dict__["_stages"]
+        touched = {key for one in found.members for key in (*one._writes, *one._takes, *one._gives)}
+        groups = [*base.observations, *base.rewards, *base.dones, *self._keys.observations, *self._keys.dones]
+        groups += self._keys.rewards
+        given = {first(key) for key in groups if key not in base.states}
+        return given | {first(key) for key in touched}
+
+    def _masks_for_base(self, tensordict: Any, masks: dict[tuple[str, ...], Any]) -> Any:
+        """What the environment is reset with: not what came out of the chain, which it would put beside its own."""
+        drop = self.__dict__["_inner_names"]
+        fields = {key: value for key, value in tensordict._fields.items() if key not in drop and key != "_reset"}
+        inner = view(TensorDict, fields, tensordict._batch, tensordict._device)
+        whole = over_batch(masks, tensordict._batch)
+        for group in self.base_env._keys.groups:
+            inner[group.key("_reset")] = masks.get(group.at, whole)
+        return inner
+
+    def _advance_some(self, tensordict: Any, mask: Any) -> Any:
+        """A step of some rows, which the environment is told of; the others stay, with no reward."""
+        mask = mask.reshape(*tensordict._batch, 1)
+        found = self.__dict__["_stages"]
+        inner = branch(tensordict)
+        for undo in found.inverses:
+            inner = undo(inner)
+        out = self._step_base(inner)
+        for step in found.steps:
+            out = step(tensordict, out)
+        stay = {key: value for key, value in tensordict._fields.items() if key in out._fields}
+        for key in self._keys.rewards:
+            if key.__class__ is str:
+                stay.setdefault(key, torch.zeros_like(out._fields[key]))
+        return view(self._next, merged(out._fields, stay, mask, {}, ()), out._batch, out._device)
+
+    def _step_base(self, inner: Any) -> Any:
+        """A step of the environment; of some rows, if "_step" says so: it is not given what came out of the chain."""
+        if "_step" in inner._fields:
+            for name in self.__dict__["_inner_names"]:
+                inner._fields.pop(name, None)
+        return self.base_env._stepped(inner)
+
+    # ---- what the environment below decides -------------------------------------------------------------------------
+
+    def _draw(self, tensordict: Any) -> None:
+        base = self.base_env
+        if self._specs_in["full_action_spec"] == base._full_input["full_action_spec"]:
+            base._draw(tensordict)
+        elif type(base).rand_action is not EnvBase.rand_action:
+            raise errors.StructureError(
+                f"rand_action: {type(base).__name__} draws its own actions, and the transforms change what an action "
+                "is; draw one with env.action_spec.rand()"
+            )
+        else:
+            super()._draw(tensordict)
+
+    def set_seed(self, seed: int | None = None, static_seed: bool = False) -> int | None:
+        """Seed the environment; returns the seed to use next (the same one with static_seed)."""
+        return self.base_env.set_seed(seed, static_seed)
+
+    def _set_seed(self, seed: int | None) -> None:
+        self.base_env._set_seed(seed)
+
+    @property
+    def batch_locked(self) -> bool:  # type: ignore[override]  # A class says it once; here the environment below says it.
+        """Whether the batch size of the environment is the only one that will do."""
+        return self.base_env.batch_locked
+
+    @batch_locked.setter
+    def batch_locked(self, value: bool) -> None:
+        raise fixed("batch_locked")
+
+    @property
+    def batch_size(self) -> Size:
+        """The leading dims of everything that comes out of the chain."""
+        return self.__dict__["_batch"]  # type: ignore[no-any-return]
+
+    @batch_size.setter
+    def batch_size(self, value: Any) -> None:
+        raise fixed("batch_size")
+
+    @property
+    def device(self) -> torch.device | None:
+        """The device of everything that comes out of the chain, or None."""
+        return self.__dict__.get("_on")
+
+    @device.setter
+    def device(self, value: Any) -> None:
+        raise fixed("device")
+
+    @property
+    def output_spec(self) -> Any:
+        """The specs of what comes out of the chain: full_observation_spec, full_reward_spec, full_done_spec."""
+        if not self.cache_specs:
+            self._build()
+        return self._full_output
+
+    @output_spec.setter
+    def output_spec(self, value: Any) -> None:
+        EnvBase.output_spec.fset(self, value)  # type: ignore[attr-defined]  # It is a property.
+
+    @property
+    def input_spec(self) -> Any:
+        """The specs of what goes into the chain from outside: full_action_spec, full_state_spec."""
+        if not self.cache_specs:
+            self._build()
+        return self._full_input
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        EnvBase.input_spec.fset(self, value)  # type: ignore[attr-defined]
+
+    def _put_spec(self, slot: str, value: Any) -> None:
+        raise errors.StructureError(
+            f"{slot}: the specs of a TransformedEnv are those of its environment after the transforms; "
+            "set them on env.base_env and call env.empty_cache(), or change the transforms"
+        )
+
+    def empty_cache(self) -> None:
+        """Read the specs of the environment again, and put the chain on them."""
+        self.base_env.empty_cache()
+        self._build()
+
+    def add_truncated_keys(self) -> Self:
+        """Add "truncated" beside every done of the environment."""
+        self.base_env.add_truncated_keys()
+        self._build()
+        return self
+
+    def set_missing_tolerance(self, mode: bool = False) -> None:
+        """Whether a transform leaves out entries that are not there (True) or refuses them (False)."""
+        self.transform.set_missing_tolerance(mode)
+        self._build()
+
+    # ---- as a module ------------------------------------------------------------------------------------------------
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch the transforms to training, or (False) to evaluation."""
+        self.training = mode
+        self.transform.train(mode)
+        return self
+
+    def eval(self) -> Self:
+        """Switch the transforms to evaluation."""
+        return self.train(False)
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Move the environment and the transforms to a device; cast the floating tensors of the transforms to a dtype.
+
+        As for a module: to(device), to(dtype), to(device, dtype), to(tensor). Returns this environment.
+        """
+        device, *_ = torch._C._nn._parse_to(*args, **kwargs)
+        if device is not None:
+            self.base_env.to(full_device(device))
+        self.transform.to(*args, **kwargs)
+        self._build()
+        return self
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        """The state of the transforms."""
+        return self.transform.state_dict(*args, **kwargs)
+
+    def load_state_dict(self, state_dict: Any, strict: bool = True, assign: bool = False) -> Any:
+        """Load the state of the transforms; returns missing_keys and unexpected_keys."""
+        loaded = self.transform.load_state_dict(state_dict, strict=strict, assign=assign)
+        self._build()
+        return loaded
+
+    def close(self, **options: Any) -> None:
+        """Close the environment and the transforms."""
+        self.base_env.close(**options)
+        self.transform.close()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the environment was closed."""
+        return self.base_env.is_closed
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            base = self.__dict__.get("_modules", {}).get("base_env")
+            if base is None or (name.startswith("__") and name.endswith("__")):
+                raise
+            return getattr(base, name)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        self.transform._own(self)
+        self._build()
+
+    def __repr__(self) -> str:
+        inner = f"env={self.base_env!r},\ntransform={self.transform!r}".replace("\n", "\n    ")
+        return f"{type(self).__name__}(\n    {inner})"
+
+
+class Inside:
+    """An environment between two transforms: for those that step or reset it themselves."""
+
+    def __init__(self, env: TransformedEnv[Any, Any], stages: Stages, outer: Stages) -> None:
+        self.env, self.stages, self.outer = env, stages, outer
+
+    def enter(self, tensordict: Any) -> Any:
+        """What is given from outside, as the transforms further out hand it on."""
+        inner = branch(tensordict)
+        for undo in self.outer.inverses:
+            inner = undo(inner)
+        return inner
+
+    def advance(self, tensordict: Any) -> Any:
+        """A step."""
+        inner = branch(tensordict)
+        for undo in self.stages.inverses:
+            inner = undo(inner)
+        out = self.env._step_base(inner)
+        for step in self.stages.steps:
+            out = step(tensordict, out)
+        return out
+
+    def restart(self) -> Any:
+        """A reset of everything."""
+        out = self.env.base_env._restart(None)
+        for reset in self.stages.resets:
+            out = reset(None, out)
+        return out
+
+    def onward(self, tensordict: Any, after: Any) -> Any:
+        """Where the next step starts from."""
+        out = branch(tensordict)
+        for key, value in after._fields.items():
+            write(out, key, value)
+        return out
+
+
+def the_base(base_env: Any, env: Any) -> EnvBase[Any, Any]:
+    """The environment to wrap, under either of its names."""
+    if env is not None:
+        warnings.warn(
+            "TransformedEnv(env=...) is the old name of the argument; write TransformedEnv(base_env=...)",
+            DeprecationWarning,
+            stacklevel=3,
+        )
+        if base_env is not None:
+            raise TypeError("TransformedEnv: base_env and env are the same argument; give base_env alone")
+        base_env = env
+    if base_env is None:
+        raise TypeError("TransformedEnv: there is no base_env; give the environment to transform")
+    if not isinstance(base_env, EnvBase):
+        raise errors.KindError(f"TransformedEnv: base_env is {kind(base_env)}; an EnvBase would do")
+    return cast("EnvBase[Any, Any]", base_env)
+
+
+def fixed(name: str) -> Exception:
+    """The error for a write to what the environment below decides."""
+    return errors.StructureError(f"{name} of a TransformedEnv is that of its environment; it cannot be set")
+
+
+def first(key: Any) -> str:
+    """The name at the root that a key begins with."""
+    return key if isinstance(key, str) else key[0]  # type: ignore[no-any-return]
+
+
+__all__ = ["TransformedEnv"]

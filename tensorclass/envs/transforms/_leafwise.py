@@ -1,0 +1,125 @@
+"""One entry at a time: the spec hooks of a transform that changes entries each for itself."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._entries import drop
+from .._specs.base import TensorSpec
+from .._specs.box import Bounded, Unbounded
+from .._specs.composite import Composite
+from .._transform import Keeps, Pairs
+
+
+class Leafwise(Keeps):
+    """A transform of entries each for itself; a subclass says what becomes of the spec of one."""
+
+    def _leaf_spec(self, spec: Any) -> Any:
+        """The spec of an entry after the transform."""
+        return spec
+
+    def _leaf_spec_inv(self, spec: Any) -> Any:
+        """The spec of an action or state as it is given from outside."""
+        return self._leaf_spec(spec)
+
+    def transform_observation_spec(self, observation_spec: Any) -> Any:
+        """The spec of each observation that is read."""
+        return respecced(observation_spec, self._pairs, self._leaf_spec)
+
+    def transform_reward_spec(self, reward_spec: Any) -> Any:
+        """The spec of each reward that is read."""
+        return respecced(reward_spec, self._pairs, self._leaf_spec)
+
+    def transform_done_spec(self, done_spec: Any) -> Any:
+        """The spec of each flag that is read."""
+        return respecced(done_spec, self._pairs, self._leaf_spec)
+
+    def transform_action_spec(self, action_spec: Any) -> Any:
+        """The spec of each action as it is given from outside."""
+        return respecced(action_spec, self._inverse, self._leaf_spec_inv, moves=True)
+
+    def transform_state_spec(self, state_spec: Any) -> Any:
+        """The spec of each state as it is given from outside."""
+        return respecced(state_spec, self._inverse, self._leaf_spec_inv, moves=True)
+
+
+def respecced(specs: Any, pairs: Pairs, leaf_spec: Callable[[Any], Any], moves: bool = False) -> Any:
+    """Specs with those under some keys changed; moves: what is under another key then is not under its old one."""
+    if not isinstance(specs, Composite):
+        return leaf_spec(specs)
+    found = {out_key: leaf_spec(specs[in_key]) for in_key, out_key in pairs if in_key in specs.keys(True)}
+    if moves:
+        for in_key, out_key in pairs:
+            if in_key != out_key and in_key in specs.keys(True):
+                drop_spec(specs, in_key)
+    for key, spec in found.items():
+        specs[key] = spec
+    return specs
+
+
+def drop_spec(specs: Any, key: Any) -> None:
+    """Forget the spec under a key, and a nested one that is empty then."""
+    del specs[key]
+    if isinstance(key, tuple) and len(key) > 1 and not list(specs[key[:-1]].keys()):
+        drop_spec(specs, key[:-1] if len(key) > 2 else key[0])
+
+
+def like(spec: Any, value: Tensor) -> Any:
+    """A spec of any values that have the shape and dtype of one."""
+    return Unbounded(value.shape, device=spec.device, dtype=value.dtype)
+
+
+def through(spec: Any, function: Callable[[Tensor], Tensor]) -> Any:
+    """The spec of function(value), for a function that keeps or turns the order: bounds go through it."""
+    if not isinstance(spec, Bounded):
+        return like(spec, function(spec.zero()))
+    ends = [function(spec.low), function(spec.high)]
+    low, high = torch.minimum(*ends), torch.maximum(*ends)
+    if not low.dtype.is_floating_point:
+        return Bounded(low, high, device=spec.device)
+    return Bounded(torch.nan_to_num(low, nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf),
+                   torch.nan_to_num(high, nan=torch.inf, posinf=torch.inf, neginf=-torch.inf),
+                   device=spec.device)  # fmt: skip
+
+
+def moved(spec: Any, function: Callable[[Any], Any]) -> Any:
+    """The spec of function(value), for an op that moves dims: specs have it too."""
+    try:
+        return function(spec)
+    except (RuntimeError, ValueError):  # A mark among n must stay in the last dim, and does not.
+        return like(spec, function(spec.zero()))
+
+
+def _apply_to_composite(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a spec hook that is written for one spec take a Composite: it is called for each of the in_keys.
+
+    >>> from tensorclass.envs import Transform, Unbounded
+    >>> class Halve(Transform):
+    ...     @_apply_to_composite
+    ...     def transform_observation_spec(self, observation_spec):
+    ...         return Unbounded((observation_spec.shape[0] // 2,))
+    """
+
+    @functools.wraps(method)
+    def on_each(self: Any, specs: TensorSpec) -> Any:
+        return respecced(specs, self._pairs, lambda spec: method(self, spec))
+
+    return on_each
+
+
+def _apply_to_composite_inv(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The same for actions and states: it is called for each of the in_keys_inv."""
+
+    @functools.wraps(method)
+    def on_each(self: Any, specs: TensorSpec) -> Any:
+        return respecced(specs, self._inverse, lambda spec: method(self, spec), moves=True)
+
+    return on_each
+
+
+__all__ = ["Leafwise", "_apply_to_composite", "_apply_to_composite_inv", "drop", "like", "moved", "through"]
