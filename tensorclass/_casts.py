@@ -145,9 +145,9 @@ class CastMethods(Node):
         """Copy the tensors of another container with the same keys into these, in place."""
         if not isinstance(source, Node):
             raise errors.KindError("copy_: the source is no container")
-        mine, theirs = walk.gather(self, []), walk.match("copy_", self, source, [])
+        mine, theirs = inplace_.leaves_of("copy_", self), walk.match("copy_", self, source, [])
         for leaf, new in zip(mine, theirs):
-            if not inplace_.takes(leaf.shape, new.shape):
+            if leaf.shape != new.shape and not inplace_.takes(leaf.shape, new.shape):
                 raise errors.ShapeError(f"copy_: shape {list(new.shape)} does not fit in {list(leaf.shape)}")
         inplace_.check("copy_", mine)
         for leaf, new in zip(mine, theirs):
@@ -181,13 +181,14 @@ class CastMethods(Node):
 
     def detach_(self) -> Self:
         """Every tensor detached, in place."""
-        views = [] if torch.compiler.is_compiling() else [leaf for leaf in walk.gather(self, []) if leaf._is_view()]
+        leaves = inplace_.leaves_of("detach_", self)
+        views = [] if torch.compiler.is_compiling() else [leaf for leaf in leaves if leaf._is_view()]
         if views:
             raise errors.StructureError(
                 f"detach_: a tensor of shape {list(views[0].shape)} is a view of another, and cannot be detached in "
                 "place; .detach() makes a new container"
             )
-        for leaf in walk.gather(self, []):
+        for leaf in leaves:
             leaf.detach_()
         return self
 
@@ -213,7 +214,8 @@ class CastMethods(Node):
 
     def requires_grad_(self, requires_grad: _bool = True) -> Self:
         """Have every floating tensor require a gradient, in place."""
-        chosen = [leaf for leaf in walk.gather(self, []) if leaf.is_floating_point() or leaf.is_complex()]
+        leaves = inplace_.leaves_of("requires_grad_", self)
+        chosen = [leaf for leaf in leaves if leaf.is_floating_point() or leaf.is_complex()]
         computed = [leaf for leaf in chosen if not leaf.is_leaf]
         if computed and not requires_grad:
             raise errors.StructureError(
@@ -279,11 +281,10 @@ class CastMethods(Node):
 
     def zero_(self) -> Self:
         """Fill every tensor with 0, in place."""
-        leaves = walk.gather(self, [])
+        leaves = inplace_.leaves_of("zero_", self)
         for leaf in leaves:
             inplace_.refuse_graph("zero_", leaf)
-        for leaf in leaves:
-            leaf.zero_()
+        inplace_.write(leaves, Tensor.zero_, torch._foreach_zero_)
         return self
 
     def masked_fill(self, mask: Tensor, value: Any) -> Self:
@@ -403,6 +404,8 @@ def copied(node: N) -> N:
 def _in_place_or_not(
     node: N, call: Callable[..., Any], others: tuple[Any, ...], batch_size: Any, inplace: bool, default: Any
 ) -> N:
+    if inplace:
+        inplace_.leaves_of("apply_", node)  # An instance of a frozen class refuses.
     writes: list[tuple[Tensor, Tensor]] | None = [] if inplace else None
     out = _applied(node, call, others, batch_size, writes, default, ())
     for leaf, new in writes or ():  # Once the function has been called for all of them.

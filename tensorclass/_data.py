@@ -12,7 +12,7 @@ from typing_extensions import Self
 
 from ._container import Container
 from ._rules import errors
-from ._tree.assign import broadcasts
+from ._tree.assign import Target, broadcasts, carry_out
 from ._tree.contract import as_size
 from ._tree.index import Items, prepared, read_items
 from ._tree.node import Names
@@ -87,8 +87,7 @@ class NonTensorStack(Container):
         """Put a value (or the values of another stack, or a list of them) in some rows."""
         jobs: list[Any] = []
         self._plan_write(prepared(index, self._batch), value, jobs, ())
-        for job in jobs:
-            job()
+        carry_out(jobs)
 
     def _plan_write(self, items: Items, value: Any, jobs: Any, under: tuple[str, ...]) -> None:
         at = items[0] if len(items) == 1 else items
@@ -98,7 +97,7 @@ class NonTensorStack(Container):
             if not broadcasts(new._batch, rows):
                 key = f" for {errors.name_of(under)}" if under else ""
                 raise errors.ShapeError(f"index: {list(new._batch)} values{key} for {list(rows)} rows")
-        jobs.append(lambda: self._put_rows(at, new))
+        jobs.append((Target(self._put_rows), at, new))
 
     def _put_rows(self, at: Any, value: Any) -> None:
         start = len(self._values)

@@ -23,7 +23,7 @@ from ._rules.keys import path
 from ._rules.reserved import IN_PLACE
 from ._tensordict import TensorDict
 from ._tree import pytree
-from ._tree.assign import Jobs
+from ._tree.assign import Jobs, carry_out
 from ._tree.index import Items, prepared
 from ._tree.join import equal
 from ._tree.lazy import LazyNode, stacked_batch
@@ -258,8 +258,7 @@ class LazyStack(PlannedMoves, LazyNode, Container):
             self._items[place] = value
             object.__setattr__(self, "_batch", stacked_batch(self._items, 0))
             return
-        for job in self._planned(prepared(index, self._batch, spread_masks=False), value):
-            job()
+        carry_out(self._planned(prepared(index, self._batch, spread_masks=False), value))
 
     def _planned(self, items: Items, value: Any) -> Jobs:
         jobs: Jobs = []

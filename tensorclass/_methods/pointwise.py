@@ -202,43 +202,43 @@ class PointwiseMethods(Node):
 
     def abs_(self) -> Self:
         """Apply torch.abs to every leaf, in place."""
-        return _inplace.each("abs_", self, Tensor.abs_)
+        return _inplace.each("abs_", self, Tensor.abs_, torch._foreach_abs_)
 
     def neg_(self) -> Self:
         """Apply torch.neg to every leaf, in place."""
-        return _inplace.each("neg_", self, Tensor.neg_)
+        return _inplace.each("neg_", self, Tensor.neg_, torch._foreach_neg_)
 
     def exp_(self) -> Self:
         """Apply torch.exp to every leaf, in place."""
-        return _inplace.each("exp_", self, Tensor.exp_)
+        return _inplace.each("exp_", self, Tensor.exp_, torch._foreach_exp_)
 
     def expm1_(self) -> Self:
         """Apply torch.expm1 to every leaf, in place."""
-        return _inplace.each("expm1_", self, Tensor.expm1_)
+        return _inplace.each("expm1_", self, Tensor.expm1_, torch._foreach_expm1_)
 
     def log_(self) -> Self:
         """Apply torch.log to every leaf, in place."""
-        return _inplace.each("log_", self, Tensor.log_)
+        return _inplace.each("log_", self, Tensor.log_, torch._foreach_log_)
 
     def log10_(self) -> Self:
         """Apply torch.log10 to every leaf, in place."""
-        return _inplace.each("log10_", self, Tensor.log10_)
+        return _inplace.each("log10_", self, Tensor.log10_, torch._foreach_log10_)
 
     def log1p_(self) -> Self:
         """Apply torch.log1p to every leaf, in place."""
-        return _inplace.each("log1p_", self, Tensor.log1p_)
+        return _inplace.each("log1p_", self, Tensor.log1p_, torch._foreach_log1p_)
 
     def log2_(self) -> Self:
         """Apply torch.log2 to every leaf, in place."""
-        return _inplace.each("log2_", self, Tensor.log2_)
+        return _inplace.each("log2_", self, Tensor.log2_, torch._foreach_log2_)
 
     def sqrt_(self) -> Self:
         """Apply torch.sqrt to every leaf, in place."""
-        return _inplace.each("sqrt_", self, Tensor.sqrt_)
+        return _inplace.each("sqrt_", self, Tensor.sqrt_, torch._foreach_sqrt_)
 
     def rsqrt_(self) -> Self:
         """Apply torch.rsqrt to every leaf, in place."""
-        return _inplace.each("rsqrt_", self, Tensor.rsqrt_)
+        return _inplace.each("rsqrt_", self, Tensor.rsqrt_, torch._foreach_rsqrt_)
 
     def square_(self) -> Self:
         """Apply torch.square to every leaf, in place."""
@@ -246,59 +246,59 @@ class PointwiseMethods(Node):
 
     def reciprocal_(self) -> Self:
         """Apply torch.reciprocal to every leaf, in place."""
-        return _inplace.each("reciprocal_", self, Tensor.reciprocal_)
+        return _inplace.each("reciprocal_", self, Tensor.reciprocal_, torch._foreach_reciprocal_)
 
     def sigmoid_(self) -> Self:
         """Apply torch.sigmoid to every leaf, in place."""
-        return _inplace.each("sigmoid_", self, Tensor.sigmoid_)
+        return _inplace.each("sigmoid_", self, Tensor.sigmoid_, torch._foreach_sigmoid_)
 
     def tanh_(self) -> Self:
         """Apply torch.tanh to every leaf, in place."""
-        return _inplace.each("tanh_", self, Tensor.tanh_)
+        return _inplace.each("tanh_", self, Tensor.tanh_, torch._foreach_tanh_)
 
     def sin_(self) -> Self:
         """Apply torch.sin to every leaf, in place."""
-        return _inplace.each("sin_", self, Tensor.sin_)
+        return _inplace.each("sin_", self, Tensor.sin_, torch._foreach_sin_)
 
     def cos_(self) -> Self:
         """Apply torch.cos to every leaf, in place."""
-        return _inplace.each("cos_", self, Tensor.cos_)
+        return _inplace.each("cos_", self, Tensor.cos_, torch._foreach_cos_)
 
     def tan_(self) -> Self:
         """Apply torch.tan to every leaf, in place."""
-        return _inplace.each("tan_", self, Tensor.tan_)
+        return _inplace.each("tan_", self, Tensor.tan_, torch._foreach_tan_)
 
     def asin_(self) -> Self:
         """Apply torch.asin to every leaf, in place."""
-        return _inplace.each("asin_", self, Tensor.asin_)
+        return _inplace.each("asin_", self, Tensor.asin_, torch._foreach_asin_)
 
     def acos_(self) -> Self:
         """Apply torch.acos to every leaf, in place."""
-        return _inplace.each("acos_", self, Tensor.acos_)
+        return _inplace.each("acos_", self, Tensor.acos_, torch._foreach_acos_)
 
     def atan_(self) -> Self:
         """Apply torch.atan to every leaf, in place."""
-        return _inplace.each("atan_", self, Tensor.atan_)
+        return _inplace.each("atan_", self, Tensor.atan_, torch._foreach_atan_)
 
     def sinh_(self) -> Self:
         """Apply torch.sinh to every leaf, in place."""
-        return _inplace.each("sinh_", self, Tensor.sinh_)
+        return _inplace.each("sinh_", self, Tensor.sinh_, torch._foreach_sinh_)
 
     def cosh_(self) -> Self:
         """Apply torch.cosh to every leaf, in place."""
-        return _inplace.each("cosh_", self, Tensor.cosh_)
+        return _inplace.each("cosh_", self, Tensor.cosh_, torch._foreach_cosh_)
 
     def erf_(self) -> Self:
         """Apply torch.erf to every leaf, in place."""
-        return _inplace.each("erf_", self, Tensor.erf_)
+        return _inplace.each("erf_", self, Tensor.erf_, torch._foreach_erf_)
 
     def erfc_(self) -> Self:
         """Apply torch.erfc to every leaf, in place."""
-        return _inplace.each("erfc_", self, Tensor.erfc_)
+        return _inplace.each("erfc_", self, Tensor.erfc_, torch._foreach_erfc_)
 
     def lgamma_(self) -> Self:
         """Apply torch.lgamma to every leaf, in place."""
-        return _inplace.each("lgamma_", self, Tensor.lgamma_)
+        return _inplace.each("lgamma_", self, Tensor.lgamma_, torch._foreach_lgamma_)
 
     def digamma_(self) -> Self:
         """Apply torch.digamma to every leaf, in place."""
@@ -306,7 +306,7 @@ class PointwiseMethods(Node):
 
     def sign_(self) -> Self:
         """Apply torch.sign to every leaf, in place."""
-        return _inplace.each("sign_", self, Tensor.sign_)
+        return _inplace.each("sign_", self, Tensor.sign_, torch._foreach_sign_)
 
     def sgn_(self) -> Self:
         """Apply torch.sgn to every leaf, in place."""
@@ -314,23 +314,23 @@ class PointwiseMethods(Node):
 
     def floor_(self) -> Self:
         """Apply torch.floor to every leaf, in place."""
-        return _inplace.each("floor_", self, Tensor.floor_)
+        return _inplace.each("floor_", self, Tensor.floor_, torch._foreach_floor_)
 
     def ceil_(self) -> Self:
         """Apply torch.ceil to every leaf, in place."""
-        return _inplace.each("ceil_", self, Tensor.ceil_)
+        return _inplace.each("ceil_", self, Tensor.ceil_, torch._foreach_ceil_)
 
     def round_(self) -> Self:
         """Apply torch.round to every leaf, in place."""
-        return _inplace.each("round_", self, Tensor.round_)
+        return _inplace.each("round_", self, Tensor.round_, torch._foreach_round_)
 
     def trunc_(self) -> Self:
         """Apply torch.trunc to every leaf, in place."""
-        return _inplace.each("trunc_", self, Tensor.trunc_)
+        return _inplace.each("trunc_", self, Tensor.trunc_, torch._foreach_trunc_)
 
     def frac_(self) -> Self:
         """Apply torch.frac to every leaf, in place."""
-        return _inplace.each("frac_", self, Tensor.frac_)
+        return _inplace.each("frac_", self, Tensor.frac_, torch._foreach_frac_)
 
     def relu_(self) -> Self:
         """Apply torch.relu to every leaf, in place."""
@@ -472,19 +472,19 @@ class PointwiseMethods(Node):
 
     def add_(self, other: Other) -> Self:
         """Apply torch.add to every pair of leaves, in place."""
-        return _pair.in_place("add_", self, other, Tensor.add_)
+        return _pair.in_place("add_", self, other, Tensor.add_, torch._foreach_add_)
 
     def sub_(self, other: Other) -> Self:
         """Apply torch.sub to every pair of leaves, in place."""
-        return _pair.in_place("sub_", self, other, Tensor.sub_)
+        return _pair.in_place("sub_", self, other, Tensor.sub_, torch._foreach_sub_)
 
     def mul_(self, other: Other) -> Self:
         """Apply torch.mul to every pair of leaves, in place."""
-        return _pair.in_place("mul_", self, other, Tensor.mul_)
+        return _pair.in_place("mul_", self, other, Tensor.mul_, torch._foreach_mul_)
 
     def div_(self, other: Other) -> Self:
         """Apply torch.div to every pair of leaves, in place."""
-        return _pair.in_place("div_", self, other, Tensor.div_)
+        return _pair.in_place("div_", self, other, Tensor.div_, torch._foreach_div_)
 
     def floor_divide_(self, other: Other) -> Self:
         """Apply torch.floor_divide to every pair of leaves, in place."""
@@ -500,7 +500,7 @@ class PointwiseMethods(Node):
 
     def pow_(self, other: Other) -> Self:
         """Apply torch.pow to every pair of leaves, in place."""
-        return _pair.in_place("pow_", self, other, Tensor.pow_)
+        return _pair.in_place("pow_", self, other, Tensor.pow_, torch._foreach_pow_)
 
     def bitwise_and_(self, other: Other) -> Self:
         """Apply torch.bitwise_and to every pair of leaves, in place."""
@@ -521,7 +521,7 @@ class PointwiseMethods(Node):
         return _pair.reflected("add", self, other, torch.add)
 
     def __iadd__(self, other: Other) -> Self:
-        return _pair.in_place("add_", self, other, Tensor.add_)
+        return _pair.in_place("add_", self, other, Tensor.add_, torch._foreach_add_)
 
     def __sub__(self, other: Other) -> Self:
         return _pair.binary("sub", self, other, torch.sub, torch._foreach_sub)
@@ -530,7 +530,7 @@ class PointwiseMethods(Node):
         return _pair.reflected("sub", self, other, torch.sub)
 
     def __isub__(self, other: Other) -> Self:
-        return _pair.in_place("sub_", self, other, Tensor.sub_)
+        return _pair.in_place("sub_", self, other, Tensor.sub_, torch._foreach_sub_)
 
     def __mul__(self, other: Other) -> Self:
         return _pair.binary("mul", self, other, torch.mul, torch._foreach_mul)
@@ -539,7 +539,7 @@ class PointwiseMethods(Node):
         return _pair.reflected("mul", self, other, torch.mul)
 
     def __imul__(self, other: Other) -> Self:
-        return _pair.in_place("mul_", self, other, Tensor.mul_)
+        return _pair.in_place("mul_", self, other, Tensor.mul_, torch._foreach_mul_)
 
     def __truediv__(self, other: Other) -> Self:
         return _pair.binary("div", self, other, torch.div, torch._foreach_div)
@@ -548,7 +548,7 @@ class PointwiseMethods(Node):
         return _pair.reflected("div", self, other, torch.div)
 
     def __itruediv__(self, other: Other) -> Self:
-        return _pair.in_place("div_", self, other, Tensor.div_)
+        return _pair.in_place("div_", self, other, Tensor.div_, torch._foreach_div_)
 
     def __floordiv__(self, other: Other) -> Self:
         return _pair.binary("floor_divide", self, other, torch.floor_divide, None)
@@ -575,7 +575,7 @@ class PointwiseMethods(Node):
         return _pair.reflected("pow", self, other, torch.pow)
 
     def __ipow__(self, other: Other) -> Self:
-        return _pair.in_place("pow_", self, other, Tensor.pow_)
+        return _pair.in_place("pow_", self, other, Tensor.pow_, torch._foreach_pow_)
 
     def __and__(self, other: Other) -> Self:
         return _pair.binary("bitwise_and", self, other, torch.bitwise_and, None)

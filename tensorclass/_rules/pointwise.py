@@ -26,6 +26,7 @@ BINARY = (
 ).split()
 COMPARE = "eq ne lt le gt ge logical_and logical_or logical_xor".split()
 INPLACE_BINARY = "add sub mul div floor_divide remainder fmod pow bitwise_and bitwise_or bitwise_xor".split()
+FAIL_BY_DATA = ("floor_divide_", "remainder_", "fmod_")  # By an integer 0, which is found on the way.
 
 DUNDERS = {
     "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",

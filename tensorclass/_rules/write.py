@@ -260,7 +260,7 @@ def pointwise_file() -> str:
     for name in pointwise.INPLACE_UNARY:
         out.append(
             f'    def {name}_(self) -> Self:\n        """Apply torch.{name} to every leaf, in place."""\n'
-            f'        return _inplace.each("{name}_", self, Tensor.{name}_)'
+            f'        return _inplace.each("{name}_", self, Tensor.{name}_{in_place_group(name)})'
         )
     for name in pointwise.BINARY:
         out.append(binary_method(name))
@@ -272,10 +272,15 @@ def pointwise_file() -> str:
     for name in pointwise.INPLACE_BINARY:
         out.append(
             f'    def {name}_(self, other: Other) -> Self:\n        """Apply torch.{name} to every pair of leaves, in place."""\n'
-            f'        return _pair.in_place("{name}_", self, other, Tensor.{name}_)'
+            f'        return _pair.in_place("{name}_", self, other, Tensor.{name}_{in_place_group(name)})'
         )
     out += operators()
     return head + "\n\n".join(out) + "\n"
+
+
+def in_place_group(name: str) -> str:
+    """The grouped kernel that writes, as a last argument, where there is one."""
+    return f", torch._foreach_{name}_" if name in pointwise.FOREACH else ""
 
 
 def unary_method(name: str) -> str:
@@ -330,7 +335,7 @@ def operators() -> list[str]:
         if name in pointwise.INPLACE_BINARY:
             out.append(
                 f"    def __i{dunder}__(self, other: Other) -> Self:\n"
-                f'        return _pair.in_place("{name}_", self, other, Tensor.{name}_)'
+                f'        return _pair.in_place("{name}_", self, other, Tensor.{name}_{in_place_group(name)})'
             )
     for name in pointwise.DUNDER_COMPARE:
         ignore = "  # type: ignore[override]" if name in ("eq", "ne") else ""

@@ -16,26 +16,37 @@ from .join import right
 from .node import Node, is_tree
 
 Path = tuple[str, ...]
-Jobs = list[Callable[[], None]]
+Job = tuple[Any, Any, Any]  # What is written to (a leaf, or what takes rows like one), where, and what.
+Jobs = list[Job]
 
 
 def write(node: Node, index: Any, value: Any) -> None:
     """x[index] = value: a container with the same keys, a dict with some of them, a batch-shaped tensor or a number."""
-    items = prepared(index, node._batch, spread_masks=isinstance(value, (Node, Mapping, Tensor)))
-    check_ints(items, node._batch)
+    kind = index.__class__
+    if (kind is int or kind is slice) and node._batch:
+        items: Items = (index,)  # As prepared() would give it.
+    else:
+        items = prepared(index, node._batch, spread_masks=isinstance(value, (Node, Mapping, Tensor)))
+        check_ints(items, node._batch)
     jobs: Jobs = []
-    plan(node, items, value, jobs, ())
-    for job in jobs:
-        job()
+    node._plan_write(items, value, jobs, ())
+    carry_out(jobs)
+
+
+def carry_out(jobs: Jobs) -> None:
+    """Write, once everything has been found to fit."""
+    for leaf, at, new in jobs:
+        leaf[at] = new
 
 
 def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
     """Collect the writes that node[items] = value comes down to, or raise what forbids one of them."""
+    node._check_thawed("write rows in place")
     given: Mapping[str, Any] | None = by_name(value) if isinstance(value, Mapping) else None
-    rows: Size | None = None
+    rows = batch_after(node._batch, items)
     if isinstance(value, Node):
-        _check_same_keys(node, value, under)
-        rows = batch_after(node._batch, items)
+        if not _all_tensors(node._fields, value._fields):
+            _check_same_keys(node, value, under)
         if value._batch != rows and not broadcasts(value._batch, rows):
             raise errors.ShapeError(
                 f"index: the value has batch size {list(value._batch)}, the rows to write have {list(rows)}; "
@@ -52,7 +63,7 @@ def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
             continue
         new = value if given is None else given[key]
         if isinstance(leaf, Tensor):
-            jobs.append(_leaf_job(node, (*under, key), leaf, items, at, new, rows, given is None))
+            jobs.append(_plan_leaf(node, (*under, key), leaf, items, at, new, rows, given is None))
         elif isinstance(leaf, Node):
             if leaf._is_data and given is None:
                 continue  # A number, or a tensor, is for the tensors.
@@ -64,7 +75,7 @@ def plan(node: Node, items: Items, value: Any, jobs: Jobs, under: Path) -> None:
                 new = right(new, len(leaf._batch) - len(node._batch))
             type(leaf)._plan_write(leaf, items, new, jobs, (*under, key))
         elif given is not None and not _equal(leaf, new):
-            jobs.append(_data_job(node, key, at, new))
+            jobs.append((_spread(node, key), at, new))
 
 
 def by_name(given: Mapping[Any, Any]) -> dict[str, Any]:
@@ -81,25 +92,19 @@ def by_name(given: Mapping[Any, Any]) -> dict[str, Any]:
     return out
 
 
-def _leaf_job(
-    node: Node, key: Path, leaf: Tensor, items: Items, at: Any, new: Any, rows: Size | None, batch_shaped: bool
-) -> Callable[[], None]:
+def _plan_leaf(
+    node: Node, key: Path, leaf: Tensor, items: Items, at: Any, new: Any, rows: Size, batch_shaped: bool
+) -> Job:
     check_target(leaf, at)
     if isinstance(new, (bool, int, float, complex)):
         number: Any = new
         torch.ones(1, dtype=leaf.dtype).fill_(number)  # What the dtype cannot hold fails here.
-
-        def write_number() -> None:
-            leaf[at] = number
-
-        return write_number
+        return leaf, at, number
     if isinstance(new, Node):
         raise errors.StructureError(f"index: {errors.name_of(key)} is a tensor, the value has a container there")
     if new is None or isinstance(new, str):
         raise errors.KindError(f"index: {errors.name_of(key)} is a tensor and cannot take {new!r}")
     tensor = new if isinstance(new, Tensor) else torch.as_tensor(new)
-    if rows is None:
-        rows = batch_after(node._batch, items)
     features = leaf.shape[len(node._batch) :]
     if batch_shaped and tensor.ndim:
         if not broadcasts(tensor.shape, rows):
@@ -108,23 +113,20 @@ def _leaf_job(
                 "to every entry, so it has the shape of the rows"
             )
         tensor = tensor.reshape(*tensor.shape, *[1] * len(features))
-    elif not broadcasts(tensor.shape, (*rows, *features)):
+    elif tensor.shape != rows + features and not broadcasts(tensor.shape, rows + features):
         raise errors.ShapeError(
             f"index: {errors.name_of(key)} gets a value of shape {list(tensor.shape)} for rows of shape "
             f"{[*rows, *features]}"
         )
     if tensor.device != leaf.device and tensor.ndim:
         tensor = tensor.to(leaf.device)
-
-    def write_tensor() -> None:
-        leaf[at] = tensor
-
-    return write_tensor
+    return leaf, at, tensor
 
 
 def check_target(leaf: Tensor, at: Any) -> None:
     """Refuse rows of a leaf that cannot be written."""
-    refuse_graph("index", leaf)
+    if leaf.requires_grad or leaf.is_inference():
+        refuse_graph("index", leaf)
     if overlaps(leaf):
         items = at if isinstance(at, tuple) else (at,)
         check_leaf("index", leaf if any(isinstance(item, Tensor) for item in items) else leaf[at])
@@ -144,12 +146,24 @@ def check_ints(items: Items, batch: Size) -> None:
         dim += indexing.uses(as_shape(item))
 
 
-def _data_job(node: Node, key: str, at: Any, new: Any) -> Callable[[], None]:
-    def write_data() -> None:
+class Target:
+    """Something that takes rows by a call, as a tensor does by x[at] = new."""
+
+    def __init__(self, put: Callable[[Any, Any], None]) -> None:
+        self._put = put
+
+    def __setitem__(self, at: Any, new: Any) -> None:
+        self._put(at, new)
+
+
+def _spread(node: Node, key: str) -> Target:
+    """A plain value, which becomes one value a row once some rows of it are written."""
+
+    def put(at: Any, new: Any) -> None:
         node._spread_data(key)
         node._fields[key][at] = new
 
-    return write_data
+    return Target(put)
 
 
 def broadcasts(shape: Any, want: Any) -> bool:
@@ -167,6 +181,16 @@ def _equal(one: Any, other: Any) -> bool:
         return bool(one == other)
     except Exception:  # An object whose == is not a truth value: not known to be equal.
         return False
+
+
+def _all_tensors(mine: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    """Whether two nodes have the same keys, and tensors under all of them."""
+    if len(mine) != len(theirs):
+        return False
+    for key, leaf in mine.items():
+        if not (isinstance(leaf, Tensor) and isinstance(theirs.get(key), Tensor)):
+            return False
+    return True
 
 
 def _check_same_keys(node: Node, value: Node, under: Path) -> None:

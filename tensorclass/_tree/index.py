@@ -129,6 +129,13 @@ def as_shape(item: Any) -> Any:
 
 def batch_after(batch: Size, items: Items) -> Size:
     """The batch size of x[items]."""
+    if len(items) == 1 and batch:  # The common ones, at once.
+        item = items[0]
+        if item.__class__ is int:
+            indexing.check_int(item, batch, 0)
+            return batch[1:]
+        if item.__class__ is slice:
+            return Size((indexing.sliced(batch[0], item), *batch[1:]))
     return Size(indexing.after(tuple(batch), tuple([_counted(item) for item in items])))
 
 

@@ -3,43 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
+from types import MethodDescriptorType
 from typing import Any, TypeVar
 
 import torch
 from torch import Tensor
+from torch._C._functorch import maybe_current_level
 
 from .._rules import errors
+from . import grouped
 from .explain import uncommon
-from .node import Node
-from .walk import gather
+from .node import Node, is_tree
 
 N = TypeVar("N", bound=Node)
 
 
-def each(op: str, node: N, call: Callable[[Tensor], Any]) -> N:
-    """call(leaf) for every leaf, which writes it."""
-    leaves = gather(node, [])
+def each(op: str, node: N, call: Callable[[Tensor], Any], all_: Callable[[list[Tensor]], Any] | None = None) -> N:
+    """call(leaf) for every leaf, which writes it; or all_(leaves), where one grouped call may do."""
+    leaves = leaves_of(op, node)
     check(op, leaves, call)
-    for leaf in leaves:
-        call(leaf)
+    write(leaves, call, all_)
     return node
+
+
+def leaves_of(op: str, node: Node) -> list[Tensor]:
+    """Every tensor below a node, in order, about to be written: an instance of a frozen class refuses."""
+    into: list[Tensor] = []
+    _gather(f"{op}()", node, into)
+    return into
+
+
+def _gather(action: str, node: Node, into: list[Tensor]) -> None:
+    node._check_thawed(action)
+    if node._items is not None:
+        for item in node._items:
+            _gather(action, item, into)
+        return
+    for value in node._fields.values():
+        if isinstance(value, Tensor):
+            into.append(value)
+        elif is_tree(value):
+            _gather(action, value, into)
+
+
+def write(leaves: list[Tensor], call: Callable[..., Any], all_: Callable[..., Any] | None, *sides: Any) -> None:
+    """call(leaf, *sides) for every leaf, or all_(leaves, *sides); a list among the sides has one for each leaf."""
+    if all_ is not None and _groupable(leaves) and all(grouped.groupable(side) for side in sides if _is_list(side)):
+        all_(leaves, *sides)
+        return
+    for place, leaf in enumerate(leaves):
+        call(leaf, *[side[place] if _is_list(side) else side for side in sides])
+
+
+def _is_list(side: Any) -> bool:
+    return side.__class__ is list
+
+
+def _groupable(leaves: list[Tensor]) -> bool:
+    """Whether a grouped call may write: never a tensor twice, nor where vmap or grad may have no rule for it."""
+    return grouped.groupable(leaves) and len(set(map(id, leaves))) == len(leaves) and maybe_current_level() is None
 
 
 def check(op: str, leaves: Sequence[Tensor], call: Callable[[Tensor], Any] | None = None) -> None:
     """Refuse leaves that cannot be written; the call is tried on one number of each dtype."""
     if len(leaves) < 2 or torch.compiler.is_compiling():  # One leaf: torch itself refuses before it writes.
         return
-    tried = set()
+    tried = {leaves[0].dtype}  # What fails on the first leaf has written nothing.
     for leaf in leaves:
         check_leaf(op, leaf)
         if call is not None and leaf.dtype not in tried:
             tried.add(leaf.dtype)
-            call(like(leaf))
+            if call.__class__ is MethodDescriptorType:
+                try_once(call, leaf.dtype, leaf.device.type)
+            else:
+                call(like(leaf))
+
+
+@lru_cache(maxsize=1024)
+def try_once(call: Callable[[Tensor], Any], dtype: torch.dtype, device: str) -> None:
+    """Call a method of tensors on one number of a dtype, unless it has been seen to work."""
+    call(torch.ones(1, dtype=dtype, device=device))
 
 
 def check_leaf(op: str, leaf: Tensor) -> None:
     """Refuse a leaf that cannot be written, whatever is written to it."""
-    refuse_graph(op, leaf)
+    if leaf.requires_grad or leaf.is_inference():
+        refuse_graph(op, leaf)
     if overlaps(leaf):
         raise errors.StructureError(
             f"{op}: a tensor of shape {list(leaf.shape)} is expanded: several of its elements are one in memory, and "
@@ -66,7 +116,9 @@ def refuse_graph(op: str, leaf: Tensor) -> None:
 
 def overlaps(leaf: Tensor) -> bool:
     """Whether elements of a tensor share their place in memory, as those of an expanded one do."""
-    return not uncommon(leaf) and any(step == 0 and size > 1 for step, size in zip(leaf.stride(), leaf.shape))
+    if uncommon(leaf) or leaf.is_contiguous():
+        return False
+    return any(step == 0 and size > 1 for step, size in zip(leaf.stride(), leaf.shape))
 
 
 def takes(shape: Sequence[int], other: Sequence[int]) -> bool:
@@ -74,9 +126,6 @@ def takes(shape: Sequence[int], other: Sequence[int]) -> bool:
     return len(other) <= len(shape) and all(b in (a, 1) for a, b in zip(reversed(shape), reversed(other)))
 
 
-def like(value: Any) -> Any:
-    """What stands for a value when a call is tried: one element of its dtype; a number stands for itself."""
-    if isinstance(value, Tensor):
-        shape = (min(value.numel(), 1),) if value.ndim else ()
-        return torch.ones(shape, dtype=value.dtype, device=value.device)
-    return value
+def like(leaf: Tensor) -> Tensor:
+    """What stands for a leaf when a call is tried: one element of its dtype."""
+    return torch.ones(min(leaf.numel(), 1) if leaf.ndim else (), dtype=leaf.dtype, device=leaf.device)

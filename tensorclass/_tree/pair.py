@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import torch
@@ -79,56 +80,101 @@ def two(
     return [one(a, b) for a, b in zip(mine, theirs)]
 
 
-def in_place(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
+def in_place(
+    op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Callable[..., Any] | None = None
+) -> N:
     """leaf.op_(other) for every leaf; shapes and dtypes are checked before the first leaf is written."""
-    jobs = planned(op, node, other)
+    leaves, others = planned(op, node, other)
     if not torch.compiler.is_compiling():  # A trace fails as a whole, before anything is written.
-        for leaf, value in jobs:
-            _check_in_place(op, leaf, value)
-        inplace.check(op, [leaf for leaf, _ in jobs])
-        for leaf, value in jobs if len(jobs) > 1 else ():
-            one(inplace.like(leaf), inplace.like(value))
-    for leaf, value in jobs:
-        one(leaf, value)
+        values: list[Any] = others if isinstance(others, list) else [others] * len(leaves)
+        _check_in_place(op, leaves, values, one)
+        if op in pointwise.FAIL_BY_DATA and isinstance(others, list) and any(map(_is_integer, leaves)):
+            call = getattr(Tensor, op.removesuffix("_"))
+            one, others = Tensor.copy_, [call(leaf, value) for leaf, value in zip(leaves, values)]
+    inplace.write(leaves, one, all_, others)
     return node
 
 
-def planned(op: str, node: Node, other: Any) -> list[tuple[Tensor, Any]]:
-    """Every leaf with its other side."""
-    if node._items is not None and not isinstance(other, NUMBERS):
-        other = other if isinstance(other, Node) else operand(op, other).expand(node._batch)
-        rows = zip(node._items, rows_of(node, other))
-        return [job for item, row in rows for job in planned(op, item, row)]
-    leaves = gather(node, [])
+def planned(op: str, node: Node, other: Any) -> tuple[list[Tensor], Any]:
+    """Every leaf; and the number that is their other side, or one other side for each."""
     if isinstance(other, NUMBERS):
-        others: list[Any] = [other] * len(leaves)
-    elif isinstance(other, Node):
+        return inplace.leaves_of(op, node), other
+    if node._items is not None:
+        other = other if isinstance(other, Node) else operand(op, other).expand(node._batch)
+        jobs = [planned(op, item, row) for item, row in zip(node._items, rows_of(node, other))]
+        return [leaf for leaves, _ in jobs for leaf in leaves], [value for _, values in jobs for value in values]
+    leaves = inplace.leaves_of(op, node)
+    if isinstance(other, Node):
         if other._batch != node._batch:
             if pointwise.broadcast(op, tuple(node._batch), tuple(other._batch)) != tuple(node._batch):
                 raise errors.ShapeError(
                     f"{op}: batch size {list(other._batch)} does not fit in batch size {list(node._batch)} in place"
                 )
             other = type(other).expand(other, *node._batch)
-        others = list(match(op, node, other, []))
-    else:
-        tensor = operand(op, other)
-        batch = pointwise.broadcast(op, tuple(node._batch), tuple(tensor.shape))
-        if batch != tuple(node._batch):
-            raise errors.ShapeError(
-                f"{op}: a tensor of shape {list(tensor.shape)} does not fit in batch size {list(node._batch)} in place"
-            )
-        others = list(beside(node, leading(tensor, len(batch)), []))
-    return list(zip(leaves, others))
+        return leaves, match(op, node, other, [])
+    tensor = operand(op, other)
+    batch = pointwise.broadcast(op, tuple(node._batch), tuple(tensor.shape))
+    if batch != tuple(node._batch):
+        raise errors.ShapeError(
+            f"{op}: a tensor of shape {list(tensor.shape)} does not fit in batch size {list(node._batch)} in place"
+        )
+    return leaves, list(beside(node, leading(tensor, len(batch)), []))
 
 
-def _check_in_place(op: str, leaf: Tensor, value: Any) -> None:
+def _check_in_place(op: str, leaves: list[Tensor], values: list[Any], one: Callable[..., Tensor]) -> None:
+    """Refuse what some leaf does not take."""
+    several = len(leaves) > 1  # One leaf: torch itself refuses before it writes.
+    tried: set[Any] = set()
+    for leaf, value in zip(leaves, values):
+        kinds: Any = leaf.dtype
+        if isinstance(value, Tensor):
+            if value.shape != leaf.shape and not inplace.takes(leaf.shape, value.shape):
+                raise errors.ShapeError(
+                    f"{op}: a value of shape {list(value.shape)} does not fit in a leaf of shape {list(leaf.shape)} "
+                    "in place"
+                )
+            kinds = (kinds, leaf.ndim == 0, value.dtype, value.ndim == 0)
+        if several:
+            inplace.check_leaf(op, leaf)
+        if kinds not in tried:
+            tried.add(kinds)
+            if isinstance(value, Tensor):
+                _try_tensors(op, one, *kinds, leaf.device.type, value.device.type)
+            else:
+                _try_number(op, one, leaf.dtype, value, leaf.device.type)
+
+
+@lru_cache(maxsize=1024, typed=True)  # 1, 1.0 and True are three.
+def _try_number(op: str, one: Callable[..., Tensor], dtype: torch.dtype, number: Any, device: str) -> None:
+    """Refuse a number that leaves of a dtype do not take, unless it has been seen to work."""
+    _try(op, one, torch.ones(1, dtype=dtype, device=device), number)
+
+
+@lru_cache(maxsize=1024)
+def _try_tensors(
+    op: str,
+    one: Callable[..., Tensor],
+    dtype: torch.dtype,
+    is_number: bool,
+    other: torch.dtype,
+    is_other_number: bool,
+    device: str,
+    other_device: str,
+) -> None:
+    """Refuse tensors that leaves of a dtype do not take, unless they have been seen to work."""
+    leaf = torch.ones(() if is_number else (1,), dtype=dtype, device=device)
+    _try(op, one, leaf, torch.ones(() if is_other_number else (1,), dtype=other, device=other_device))
+
+
+def _try(op: str, one: Callable[..., Tensor], leaf: Tensor, value: Any) -> None:
     wanted = torch.result_type(leaf, value)
     if not torch.can_cast(wanted, leaf.dtype):
         raise errors.KindError(f"{op}: a result of {wanted} does not fit in a leaf of {leaf.dtype} in place")
-    if isinstance(value, Tensor) and not inplace.takes(leaf.shape, value.shape):
-        raise errors.ShapeError(
-            f"{op}: a value of shape {list(value.shape)} does not fit in a leaf of shape {list(leaf.shape)} in place"
-        )
+    one(leaf, value)
+
+
+def _is_integer(leaf: Tensor) -> bool:
+    return not leaf.is_floating_point()
 
 
 def compare(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> Any:
