@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, MypyFile, NameExpr, TypeInfo, Var
-from mypy.types import get_proper_type
+from mypy.types import TypeVarType, get_proper_type
+from mypy.typevars import fill_typevars
 
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _hints, _report, _scan, _worth
+from ._fields import fields_of
 from ._state import State
 from ._tree import below
-from ._types import is_library
-from ._values import INT_PARAMETER, Box, Function, Net, Value
+from ._types import is_library, is_module, is_tensorclass
+from ._values import INT_PARAMETER, Box, Class, Function, Net, Star, Value
 from ._walk import Frame, Spent, Walk
 
 KEPT = 6
@@ -137,8 +139,8 @@ class Walker(Walk):
             if argument.kind in (ARG_STAR, ARG_STAR2):
                 self.here.names[var] = UNKNOWN
                 continue
-            if place == 0 and node.info and not node.is_static and not node.is_class and node.info.mro:
-                self.here.names[var] = self.self_value(node.info)
+            if place == 0 and node.info and not node.is_static and node.info.mro:
+                self.here.names[var] = self.self_value(node, var)
                 continue
             hint = hints.parameters.get(var.name) if hints is not None else None
             if hint is not None:
@@ -147,24 +149,29 @@ class Walker(Walk):
                 self.here.names[var] = algebra.name(INT_PARAMETER + var.name)
             else:
                 self.here.names[var] = self.from_type(declared) if declared is not None else UNKNOWN
-        if hints is not None:
-            for name in _names(hints):
-                if name.startswith("*"):
-                    from ._values import Star
+        for name in self.names_of(node, hints):
+            frame.bound[name] = (Star(name[1:]),) if name.startswith("*") else algebra.name(name)
 
-                    frame.bound[name] = (Star(name[1:]),)
-                else:
-                    frame.bound[name] = algebra.name(name)
+    def names_of(self, node: FuncDef, hints: _hints.Signature | None) -> set[str]:
+        """The names of sizes that stand for themselves: those of the parameters, and those of the fields of self."""
+        found: set[str] = set()
+        for hint in hints.parameters.values() if hints is not None else ():
+            found |= hint.dims.names
+        if node.info and not node.is_static and not node.is_class and is_tensorclass(node.info):
+            for field in (fields_of(node.info) or {}).values():
+                found |= field.dims.names if field.dims is not None else set()
+        return found
 
-    def self_value(self, info: TypeInfo) -> Value:
-        from mypy.typevars import fill_typevars
-
-        from ._types import is_module, is_tensorclass
-
+    def self_value(self, node: FuncDef, var: Var) -> Value:
+        """What self or cls is."""
+        info = node.info
         if is_tensorclass(info):
-            instance = fill_typevars(info)
-            return self.here.new(Box(info, instance))
-        if is_module(info):
+            if node.is_class:
+                return Class(info, perhaps=True)
+            declared = get_proper_type(var.type) if var.type is not None else None
+            typ = declared if isinstance(declared, TypeVarType) else fill_typevars(info)
+            return self.here.new(Box(info, get_proper_type(typ), batch=(Star("batch"),)))
+        if is_module(info) and not node.is_class:
             return self.here.new(Net("user", info))
         return UNKNOWN
 
@@ -282,13 +289,6 @@ def _set_once(info: TypeInfo, init: FuncDef) -> set[str]:
 def _is_int(typ: Any) -> bool:
     proper = get_proper_type(typ) if typ is not None else None
     return getattr(getattr(proper, "type", None), "fullname", "") == "builtins.int"
-
-
-def _names(hints: _hints.Signature) -> set[str]:
-    found: set[str] = set()
-    for hint in hints.parameters.values():
-        found |= hint.dims.names
-    return found
 
 
 def _bindings(tree: MypyFile) -> dict[str, int]:

@@ -12,8 +12,8 @@ from tensorclass._rules import errors, indexing
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
 
-from . import _codes
-from ._containers import as_field, like, misfit, read_field, sentence, sizes_of, store
+from . import _codes, _self_keys
+from ._containers import as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
 from ._evaluate import elements
 from ._fields import fields_of, names_of
 from ._state import State
@@ -28,8 +28,8 @@ from ._values import (
     Mapped,
     Method,
     Net,
-    Pieces,
     Ref,
+    Sizes,
     Star,
     Tensor,
     Typed,
@@ -37,6 +37,7 @@ from ._values import (
     has_star,
     is_int,
     is_size,
+    sizes_value,
 )
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
 def read_tensor(walk: Walk, tensor: Tensor, owner: Value, name: str) -> Value:
     shape = tensor.shape
     if name == "shape":
-        return UNKNOWN if shape is None or has_star(shape) else Pieces(shape)
+        return sizes_value(shape)
     if name == "ndim":
         return UNKNOWN if shape is None or has_star(shape) else len(shape)
     if name in ("data", "grad", "real", "imag"):
@@ -103,7 +104,7 @@ def read_box(walk: Walk, expr: MemberExpr, owner: Value, box: Box, name: str) ->
             return returned(walk, user.func.type)
         return Method(owner, name)
     if name in ("batch_size", "shape"):
-        return Pieces(box.batch or ()) if known else UNKNOWN
+        return sizes_value(box.batch)
     if name in ("ndim", "batch_dims"):
         return len(box.batch or ()) if known else UNKNOWN
     if name == "is_locked":
@@ -185,7 +186,7 @@ def regrow(walk: Walk, box: Box, batch: Any) -> None:
     """Nested containers grow with the one around them."""
     for inner in box.fields.values():
         thing = walk.here.get(inner)
-        if isinstance(thing, Box) and (thing.batch is None or batch is None or len(thing.batch) < len(batch)):
+        if isinstance(thing, Box) and (thing.batch is None or batch is None or shorter(thing.batch, batch)):
             walk.here.put(inner, replace(thing, batch=batch, no_batch_size=False))
             regrow(walk, thing, batch)
 
@@ -204,7 +205,8 @@ def write_entry(walk: Walk, node: Expression, owner: Value, box: Box, key: Any, 
 
         field = (fields_of(box.info) or {}).get(key)
         if field is not None and (field.dims is None or field.dims.has_batch):
-            wrong, code = against(walk, field, value, box.batch, {}), _codes.SHAPE
+            others = names_bound(walk, box, (key,))
+            wrong, code = against(walk, field, value, box.batch, others), _codes.SHAPE
     if wrong is not None:
         walk.say(node, code, wrong)
         value = UNKNOWN
@@ -221,6 +223,8 @@ def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
         return pick(walk, expr, thing.items, index, True)
     if isinstance(owner, tuple):
         return pick(walk, expr, owner, index, False)
+    if isinstance(owner, Sizes):
+        return pick_sizes(owner.row, index)
     if isinstance(thing, Mapped):
         if thing.items is not None and isinstance(index, (str, int)) and index in thing.items:
             return thing.items[index]
@@ -233,6 +237,7 @@ def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
         from ._keys import is_key, read_key
 
         if is_key(index):
+            _self_keys.item(walk, expr.index, thing, index)
             return read_key(walk, expr, owner, thing, index)
         if isinstance(index, (str, tuple)) and _has_string(index):
             return UNKNOWN
@@ -279,6 +284,26 @@ def pick(walk: Walk, expr: IndexExpr, row: tuple[Value, ...], index: Value, is_l
     return UNKNOWN
 
 
+def pick_sizes(row: tuple[Value, ...], index: Value) -> Value:
+    """A size or some sizes of a shape with a run of dims."""
+    from ._tensors import size_at
+
+    if not isinstance(index, Cut):
+        return size_at(row, index)
+    if index.step is not None or not all(part is None or is_int(part) for part in (index.start, index.stop)):
+        return UNKNOWN
+    place = next(at for at, size in enumerate(row) if isinstance(size, Star))
+    start, stop = index.start, index.stop
+    if start is not None and start >= 0:
+        if start > place:
+            return UNKNOWN
+    elif start is not None and len(row) + start <= place:
+        return UNKNOWN
+    if stop is not None and (stop > place if stop >= 0 else len(row) + stop <= place):
+        return UNKNOWN
+    return sizes_value(row[start:stop])
+
+
 def index_items(walk: Walk, index: Value) -> Any:
     """An index as the rules take it; UNKNOWN when it cannot be known what it does."""
     if isinstance(index, tuple):
@@ -305,8 +330,12 @@ def index_items(walk: Walk, index: Value) -> Any:
 def batch_at(walk: Walk, expr: IndexExpr, box: Box, index: Value) -> Any:
     """The batch size of x[index], or None."""
     items = index_items(walk, index)
-    if box.batch is None or has_star(box.batch):
+    if box.batch is None:
         return None
+    if has_star(box.batch):
+        from ._tensors import star_index
+
+        return None if items is UNKNOWN else star_index(box.batch, items)
     if items is UNKNOWN:
         return _too_many(walk, expr, box, index)
     try:
@@ -358,6 +387,7 @@ def write_item(
         from ._keys import is_key, write_key
 
         if is_key(index):
+            _self_keys.item(walk, source or target, thing, index, value, True)
             write_key(walk, source or target, owner, thing, index, value)
         elif index is UNKNOWN or _has_string(index):
             walk.here.forget(value)
@@ -396,6 +426,7 @@ def delete_item(walk: Walk, target: IndexExpr, owner: Value, index: Value) -> No
         from ._keys import delete_key, is_key
 
         if is_key(index):
+            _self_keys.item(walk, target.index, thing, index)
             delete_key(walk, target, owner, thing, index)
             return
     walk.here.forget(owner)

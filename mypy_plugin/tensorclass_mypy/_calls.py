@@ -30,7 +30,7 @@ from . import _hints, _scan
 from ._evaluate import elements, evaluate
 from ._state import join
 from ._types import is_container, is_library, is_module, is_tensor, is_tensorclass, is_tensordict, known_type, returned
-from ._values import Box, Class, Function, Items, Lambda, Library, Mapped, Method, Net, Ref, Tensor, Typed, Value
+from ._values import Box, Class, Function, Items, Lambda, Library, Mapped, Method, Net, Ref, Sizes, Star, Tensor, Typed, Value
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -45,9 +45,18 @@ class Args:
     positional: list[tuple[Value, Expression]] = field(default_factory=list)
     named: dict[str, tuple[Value, Expression]] = field(default_factory=dict)
     whole: bool = True  # No *args or **kwargs of unknown length.
+    runs: list[tuple[int, Sizes]] = field(default_factory=list)  # *x.shape with a run of dims, and before which value.
 
     def values(self) -> list[Value]:
         return [value for value, _ in self.positional] + [value for value, _ in self.named.values()]
+
+    def sizes(self) -> tuple[Value, ...] | None:
+        """Positional sizes with a run of dims among them, as in f(*x.shape, 3); None: something else is not known."""
+        if len(self.runs) != 1 or self.named.keys() - {"dtype", "device", "requires_grad", "generator"}:
+            return None
+        (place, given), values = self.runs[0], [value for value, _ in self.positional]
+        row = (*values[:place], *given.row, *values[place:])
+        return row if sum(isinstance(size, Star) for size in row) == 1 else None
 
     def take(self, names: str) -> dict[str, Value]:
         """Arguments by the names of the parameters (a space between); one that was not given is left out."""
@@ -73,8 +82,12 @@ def arguments(walk: Walk, expr: CallExpr) -> Args:
         if kind in (ARG_POS, ARG_OPT):
             args.positional.append((evaluate(walk, value), value))
         elif kind == ARG_STAR:
-            inner = elements(walk, evaluate(walk, value))
-            if isinstance(inner, tuple):
+            given = evaluate(walk, value)
+            inner = elements(walk, given)
+            if isinstance(given, Sizes):
+                args.runs.append((len(args.positional), given))
+                args.whole = False
+            elif isinstance(inner, tuple):
                 args.positional.extend((item, value) for item in inner)
             else:
                 args.whole = False
@@ -168,7 +181,8 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
         hints = _hints.stored(walk, node)
     result: Value = UNKNOWN
     if hints is not None:
-        result = _hints.check_call(walk, expr, node, hints, args, function.bound)
+        owner = function.self if function.bound else None
+        result = _hints.check_call(walk, expr, node, hints, args, function.bound, owner)
         if hints.result is not None:
             effects(walk, expr, function, args, tree)
             return result
@@ -359,7 +373,7 @@ def construct(walk: Walk, expr: CallExpr, cls: Class, args: Args) -> Value:
     if is_tensorclass(info):
         from ._construct import construct as construct_container
 
-        return construct_container(walk, expr, info, args)
+        return construct_container(walk, expr, info, args, not cls.perhaps)
     if is_tensordict(info):
         from ._construct import construct_tensordict
 

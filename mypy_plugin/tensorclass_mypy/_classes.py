@@ -11,7 +11,7 @@ from mypy.types import AnyType, Instance, Type, TypeOfAny, UnboundType
 
 from tensorclass._rules.reserved import RESERVED
 
-from . import _codes, _hints
+from . import _codes, _hints, _marks
 from ._fields import KEY, OWN
 from ._types import base_named, is_ours
 
@@ -44,6 +44,8 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
         if hint is not None:
             shapes[target.name] = [hint.text, hint.dtype or ""]
         _check_name(ctx, info, target, "shadow" in options | inherited)
+    for statement in cls.defs.body:
+        _marks.mark(statement)
     info.metadata[KEY] = {"shapes": shapes, "options": sorted(options)}
 
 

@@ -17,14 +17,14 @@ from . import _codes
 from ._containers import against, as_field, declared_value, misfit, sentence, sizes_of, store
 from ._fields import Field, fields_of, options_of
 from ._types import is_ours
-from ._values import Box, Mapped, Shape, Tensor, Value, has_star
+from ._values import Box, Mapped, Shape, Star, Tensor, Value, has_star, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
     from ._walk import Walk
 
 
-def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args, exact: bool = True) -> Value:
     """An instance of a user's class."""
     fields = fields_of(info)
     typ = fill_typevars_with_any(info)
@@ -33,7 +33,7 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         from ._calls import leak
 
         leak(walk, args.values())
-        return walk.here.new(Box(info, instance, True))
+        return walk.here.new(Box(info, instance, exact))
     order = [field.name for field in fields.values() if not field.kw_only]
     given: dict[str, tuple[Value, Expression]] = {}
     for name, pair in zip(order, args.positional):
@@ -54,13 +54,13 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
     if _post_init(info):
         for value in values.values():
             walk.here.forget(value)
-        return walk.here.new(Box(info, instance, True, batch if not broken else None))
+        return walk.here.new(Box(info, instance, exact, batch if not broken else None))
     values = {name: refined(walk, fields[name], as_field(walk, value, batch), batch) for name, value in values.items()}
     return walk.here.new(
         Box(
             info,
             instance,
-            True,
+            exact,
             None if broken else batch,
             values,
             open=False,
@@ -93,6 +93,7 @@ def vote(
 ) -> tuple[Shape, bool]:
     """The batch size read off the fields with *batch, and whether any field has a vote."""
     ballots: list[tuple[errors.Key, strings.Dims, tuple[Any, ...]]] = []
+    runs: list[tuple[str, tuple[Any, ...]]] = []
     silent = False
     for name, field in fields.items():
         if field.dims is None or not field.dims.has_batch or field.init_only:
@@ -102,10 +103,14 @@ def vote(
         if value is None:
             continue
         shape: Shape = thing.shape if isinstance(thing, Tensor) else thing.batch if isinstance(thing, Box) else None
+        if shape is not None and has_star(shape):
+            runs.append((name, shape[: len(shape) - len(field.dims.after)]))
         if shape is None or has_star(shape):
             silent = True
             continue
         ballots.append((name, field.dims, shape))
+    if not ballots and runs:
+        return vote_of_runs(walk, expr, runs), True
     if not ballots and not silent:
         return (), any(field.dims is not None and field.dims.has_batch for field in fields.values())
     batch, wrong = strings.vote(ballots)
@@ -113,6 +118,20 @@ def vote(
         walk.say(expr, _codes.BATCH, sentence(wrong))
         return None, True
     return (tuple(batch) if ballots else None), True
+
+
+def vote_of_runs(walk: Walk, expr: CallExpr, runs: list[tuple[str, tuple[Any, ...]]]) -> Shape:
+    """The batch size, where the fields come from other containers: it is a run of dims."""
+    first, batch = runs[0]
+    for name, mine in runs[1:]:
+        if not batch or not mine or batch[0] != mine[0] or not isinstance(mine[0], Star):
+            return None
+        if len(batch) != len(mine):
+            both = f"fields {errors.name_of(first)} and {errors.name_of(name)}"
+            text = f"{both} disagree on *batch: {show_shape(batch)} and {show_shape(mine)}"
+            walk.say(expr, _codes.BATCH, text)
+            return None
+    return batch if has_star(batch) else None
 
 
 def check_fields(

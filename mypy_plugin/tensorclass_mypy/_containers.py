@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import Expression, Node
 from mypy.types import Instance
 
-from tensorclass._rules import along, errors, folds, joins, moves, pointwise, table
-from tensorclass._rules import annotations as strings
+from tensorclass._rules import algebra, along, errors, folds, joins, moves, pointwise, table
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, NotKnown
 
@@ -26,12 +26,16 @@ from ._values import (
     Plain,
     Ref,
     Shape,
+    Sizes,
+    Star,
     Tensor,
     Typed,
     Value,
     has_star,
     is_int,
     is_size,
+    own_run,
+    same_shape,
     show_shape,
 )
 
@@ -51,6 +55,8 @@ def sizes_of(walk: Walk, value: Value) -> Shape:
         return ()
     if is_size(value):
         return (value,)
+    if isinstance(value, Sizes):
+        return value.row
     row = elements(walk, value) if not isinstance(walk.here.get(value), (Box, Tensor)) else UNKNOWN
     if isinstance(row, tuple) and all(is_size(size) or size is UNKNOWN for size in row):
         return tuple(row)
@@ -89,10 +95,17 @@ def _node_misfit(walk: Walk, key: Any, box: Box, batch: Any) -> str | None:
     return None
 
 
+def shorter(one: Shape, other: Shape) -> bool:
+    """Whether a shape has surely fewer dims than another."""
+    if one is None or other is None or has_star(one):
+        return False
+    return len(one) < (sum(1 for size in other if not isinstance(size, Star)) if has_star(other) else len(other))
+
+
 def as_field(walk: Walk, value: Value, batch: Shape = None) -> Value:
     """A value as a container holds it: a dict becomes a node, and a node takes the batch size around it."""
     thing = walk.here.get(value)
-    if isinstance(thing, Box) and batch is not None and thing.batch is not None and len(thing.batch) < len(batch):
+    if isinstance(thing, Box) and batch is not None and shorter(thing.batch, batch):
         return walk.here.new(replace(thing, batch=batch, no_batch_size=False))
     if isinstance(thing, Mapped):
         if thing.items is None or not all(isinstance(key, str) for key in thing.items):
@@ -129,15 +142,9 @@ def declared_value(walk: Walk, field: Field, batch: Shape) -> Value:
     value = walk.from_type(field.type)
     if field.dims is None:
         return value
-    bound: dict[str, Any] = {}
-    if batch is not None:
-        bound["*batch"] = batch
-    shape = to_shape(field.dims, bound, free=False)
-    if batch is None and field.dims.has_batch:
-        from ._values import Star
-
-        rest = to_shape(strings.Dims("", (), None, field.dims.after), {}, free=False) or ()
-        shape = (Star("batch"), *rest)
+    run = own_run() if batch is None else batch
+    # Names of sizes are those of the instance at hand: where that is self, they have names of their own here.
+    shape = to_shape(field.dims, {"*batch": run}, free=is_self(run))
     thing = walk.here.get(value)
     if isinstance(thing, Box):
         walk.here.put(value, replace(thing, batch=shape))
@@ -145,24 +152,48 @@ def declared_value(walk: Walk, field: Field, batch: Shape) -> Value:
     return Tensor(shape, field.dtype) if isinstance(thing, Tensor) else value
 
 
+def is_self(batch: Shape) -> bool:
+    """The batch size of self in a method, which a method's own annotations call *batch as well."""
+    return bool(batch) and isinstance(batch[0], Star) and batch[0].owner == 0
+
+
+def names_bound(walk: Walk, box: Box, without: Iterable[str] = ()) -> dict[str, Any]:
+    """The names of sizes in the annotations of a class, as the fields of this instance bind them."""
+    bound: dict[str, Any] = {}
+    free: set[str] = set()
+    for name, field in (fields_of(box.info) or {}).items() if box.info is not None else ():
+        if field.dims is None or field.optional or name in without:
+            continue
+        thing = walk.here.get(box.fields.get(name, UNKNOWN))
+        if isinstance(thing, Tensor) and thing.shape is not None and box.batch is not None:
+            local = {**bound, "*batch": box.batch}
+            if fits(walk, field.dims, thing.shape, local) is None:
+                bound.update(local)
+        elif is_self(box.batch) and name not in box.fields:
+            free |= {one for one in field.dims.names if not one.startswith("*")}
+    for one in free:
+        bound.setdefault(one, algebra.name(one))
+    bound.pop("*batch", None)
+    return bound
+
+
 def against(walk: Walk, field: Field, value: Value, batch: Shape, bound: dict[str, Any]) -> str | None:
     """Why a value does not fit the annotation of a field, or None."""
     thing = walk.here.get(value)
     shape = thing.shape if isinstance(thing, Tensor) else thing.batch if isinstance(thing, Box) else None
     if field.dims is not None and shape is not None and batch is not None:
-        if not has_star(shape) and not has_star(batch):
-            local = dict(bound)
-            if field.dims.has_batch:
-                if len(shape) - len(field.dims.after) != len(batch):
-                    least = f"{show_shape(batch)} and {errors.count(len(field.dims.after), 'dim')} more"
-                    return _misfit(
-                        field, shape, f"it has {errors.count(len(shape), 'dim')}, not {least}", isinstance(thing, Box)
-                    )
-                local["*batch"] = batch
-            reason = fits(walk, field.dims, shape, local)
-            if reason is not None:
-                return _misfit(field, shape, reason, isinstance(thing, Box))
-            bound.update(local)
+        local = dict(bound)
+        if field.dims.has_batch:
+            if not has_star(shape) and not has_star(batch) and len(shape) - len(field.dims.after) != len(batch):
+                rank = len(batch) + len(field.dims.after)
+                why = f"it has {errors.count(len(shape), 'dim')}; with batch size {show_shape(batch)} "
+                return _misfit(field, shape, f"{why}it must have {rank}", isinstance(thing, Box))
+            local["*batch"] = batch
+        reason = fits(walk, field.dims, shape, local)
+        if reason is not None:
+            return _misfit(field, shape, reason, isinstance(thing, Box))
+        bound.update(local)
+        bound.pop("*batch", None)
     if field.casts or not isinstance(thing, Tensor) or field.dtype is None or thing.dtype is None:
         return None
     if thing.dtype != field.dtype:
@@ -238,24 +269,12 @@ def shaped(walk: Walk, box: Box, batch: Shape) -> dict[str, Value]:
     for key, value in box.fields.items():
         thing = walk.here.get(value)
         if isinstance(thing, Tensor):
-            tail = None
-            if (
-                box.batch is not None
-                and thing.shape is not None
-                and not has_star(thing.shape)
-                and not has_star(box.batch)
-            ):
-                tail = thing.shape[len(box.batch) :]
+            tail = tail_of(thing.shape, box.batch)
+            if tail is None and box.info is not None:
+                continue  # What the class declares says more.
             fields[key] = Tensor(None if tail is None or batch is None else (*batch, *tail), thing.dtype)
         elif isinstance(thing, Box):
-            tail = None
-            if (
-                box.batch is not None
-                and thing.batch is not None
-                and not has_star(thing.batch)
-                and not has_star(box.batch)
-            ):
-                tail = thing.batch[len(box.batch) :]
+            tail = tail_of(thing.batch, box.batch)
             inner = None if tail is None or batch is None else (*batch, *tail)
             fields[key] = like(walk, thing, inner, keep=False)
         elif isinstance(value, Plain) or value is None:
@@ -263,6 +282,15 @@ def shaped(walk: Walk, box: Box, batch: Shape) -> dict[str, Value]:
         else:
             fields[key] = UNKNOWN
     return fields
+
+
+def tail_of(shape: Shape, batch: Shape) -> Shape:
+    """The dims of an entry behind the batch dims."""
+    if shape is None or batch is None:
+        return None
+    if has_star(shape) or has_star(batch):
+        return shape[len(batch) :] if same_shape(shape[: len(batch)], batch) else None
+    return shape[len(batch) :]
 
 
 def copied(walk: Walk, box: Box, seen: bool = True) -> Value:

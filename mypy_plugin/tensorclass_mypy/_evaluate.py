@@ -57,6 +57,8 @@ from ._values import (
     Mapped,
     Pieces,
     Ref,
+    Sizes,
+    Star,
     Tensor,
     Typed,
     Value,
@@ -225,7 +227,8 @@ def items(walk: Walk, exprs: list[Expression]) -> tuple[Value, ...] | None:
     known = True
     for expr in exprs:
         if isinstance(expr, StarExpr):
-            inner = elements(walk, evaluate(walk, expr.expr))
+            value = evaluate(walk, expr.expr)
+            inner = value.row if isinstance(value, Sizes) else elements(walk, value)
             if isinstance(inner, tuple):
                 values.extend(inner)
             else:
@@ -240,11 +243,16 @@ def items(walk: Walk, exprs: list[Expression]) -> tuple[Value, ...] | None:
 
 def tuple_(walk: Walk, expr: TupleExpr) -> Value:
     found = items(walk, expr.items)
+    if found is not None and any(isinstance(item, Star) for item in found):
+        return Sizes(found) if all(is_size(item) or isinstance(item, Star) for item in found) else UNKNOWN
     return UNKNOWN if found is None else found
 
 
 def list_(walk: Walk, expr: ListExpr) -> Value:
-    return walk.here.new(Items(items(walk, expr.items)))
+    found = items(walk, expr.items)
+    if found is not None and any(isinstance(item, Star) for item in found):
+        found = None
+    return walk.here.new(Items(found))
 
 
 def set_(walk: Walk, expr: SetExpr) -> Value:
@@ -430,6 +438,10 @@ def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
     a, b = walk.here.get(left), walk.here.get(right)
     if op == "+" and isinstance(a, tuple) and isinstance(b, tuple):
         return a + b
+    if op == "+" and isinstance(a, (tuple, Sizes)) and isinstance(b, (tuple, Sizes)):
+        row = (a.row if isinstance(a, Sizes) else a) + (b.row if isinstance(b, Sizes) else b)
+        one_run = sum(isinstance(size, Star) for size in row) == 1
+        return Sizes(row) if one_run and all(is_size(size) or isinstance(size, Star) for size in row) else UNKNOWN
     if op == "+" and isinstance(a, Items) and isinstance(b, Items):
         return walk.here.new(Items(None if a.items is None or b.items is None else a.items + b.items))
     if op == "*" and isinstance(a, (tuple, Items)) and is_int(right) and 0 <= right <= 64:

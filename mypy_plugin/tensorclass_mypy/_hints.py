@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import Expression, FuncDef, Import, ImportFrom, MypyFile, NameExpr
@@ -226,15 +226,14 @@ def _fits_star(walk: Walk, dims: Dims, shape: tuple[Any, ...], bound: dict[str, 
             bound[key] = (star,)
         return None
     known = bound[key]
-    if not (len(known) == 1 and isinstance(known[0], Star) and known[0].name == star.name) or not strict:
+    if not (len(known) == 1 and isinstance(known[0], Star) and replace(known[0], dropped=0) == replace(star, dropped=0)):
         return None
+    gone = star.dropped - known[0].dropped
     before, after = place, len(shape) - place - 1
-    if before - star.dropped + after != len(dims.before) + len(dims.after):
-        return f"it has {_more_or_fewer(before + after - star.dropped - len(dims.before) - len(dims.after))}"
-    if star.dropped:
-        return f"its first dim is gone: it is {show_shape(shape)}"
-    if before != len(dims.before):
-        return None
+    if before - gone + after != len(dims.before) + len(dims.after):
+        return f"it has {_more_or_fewer(before + after - gone - len(dims.before) - len(dims.after))}"
+    if gone or before != len(dims.before):
+        return f"its first dim is gone: it is {show_shape(shape)}" if gone and strict else None
     row = list(enumerate(dims.before)) + [(place + 1 + at, one) for at, one in enumerate(dims.after)]
     for at, one in row:
         wrong = _fits_one(walk, one, at, shape[at], bound, strict)
@@ -290,8 +289,6 @@ def parameter(walk: Walk, hint: Hint, var_type: Any) -> Value:
 def _with_shape(walk: Walk, hint: Hint, value: Value, shape: Shape) -> Value:
     thing = walk.here.get(value)
     if isinstance(thing, Box):
-        from dataclasses import replace
-
         return walk.here.new(replace(thing, batch=shape))
     if hint.optional:
         return UNKNOWN
@@ -351,12 +348,14 @@ def check_return(walk: Walk, expr: Expression, value: Value, hints: Signature) -
             walk.say(expr, _codes.BATCH if isinstance(one, Ref) else _codes.SHAPE, f"{which} {reason}")
 
 
-def check_call(walk: Walk, expr: Any, node: FuncDef, hints: Signature, args: Args, bound_method: bool) -> Value:
+def check_call(
+    walk: Walk, expr: Any, node: FuncDef, hints: Signature, args: Args, bound_method: bool, owner: Value = None
+) -> Value:
     """A call against the annotations of the parameters: the names bind to sizes, which the result is made of."""
     names = [name or "" for name in node.arg_names]  # A function out of mypy's cache has no more than that.
     if bound_method:
         names = names[1:]
-    bound: dict[str, Any] = {}
+    bound = _of_self(walk, owner)
     given = args.take(" ".join(names))
     for name in sorted(hints.parameters, key=lambda one: hints.parameters[one].dims.has_sums):
         hint = hints.parameters[name]
@@ -370,6 +369,16 @@ def check_call(walk: Walk, expr: Any, node: FuncDef, hints: Signature, args: Arg
             bound.clear()
             break
     return result(walk, hints, bound, node)
+
+
+def _of_self(walk: Walk, owner: Value) -> dict[str, Any]:
+    """What a container's own batch size and fields bind, in a call of one of its methods."""
+    from ._containers import names_bound
+
+    box = walk.here.get(owner)
+    if not isinstance(box, Box) or box.info is None:
+        return {}
+    return {**names_bound(walk, box), **({} if box.batch is None else {"*batch": box.batch})}
 
 
 def result(walk: Walk, hints: Signature, bound: dict[str, Any], node: FuncDef) -> Value:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr
+from mypy.nodes import CallExpr, FuncDef
 
 from tensorclass._rules import errors, table
 from tensorclass._rules.sizes import UNKNOWN, product
 
-from . import _codes, _keys
+from . import _codes, _keys, _self_keys
 from ._containers import as_field, copied, flat_key, like, misfit, op, sizes_of
 from ._fields import fields_of
-from ._types import is_ours, is_tensorclass, is_tensordict
+from ._types import is_ours, is_tensorclass, is_tensordict, returned
 from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Value, has_star, is_int
 
 if TYPE_CHECKING:
@@ -43,8 +43,8 @@ def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Ar
         node = box.info.get(name)
         defined = getattr(node.node, "info", None) if node is not None else None
         if defined is not None and not is_ours(defined):  # A method of the user's, perhaps overridden.
-            leak(walk, [ref, *args.values()])
-            return UNKNOWN
+            return users(walk, expr, ref, getattr(node, "node", None), args)
+    _self_keys.call(walk, box, name, args)
     handler = _METHODS.get(name)
     if handler is not None and not args.whole and name not in ("select", "exclude", "replace"):
         leak(walk, [ref, *args.values()])
@@ -65,6 +65,24 @@ def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Ar
         return result
     leak(walk, [ref, *args.values()])
     return UNKNOWN
+
+
+def users(walk: Walk, expr: CallExpr, ref: Value, node: Any, args: Args) -> Value:
+    """A method that a user's class defines: what its annotations say."""
+    from . import _hints
+    from ._calls import leak
+
+    result: Value = UNKNOWN
+    if isinstance(node, FuncDef) and not node.is_static and not node.is_class:
+        tree = walk.tree_of(node.fullname)
+        hints = _hints.signature(tree, node) if tree is not None else None
+        hints = _hints.stored(walk, node) if hints is None else hints
+        if hints is not None:
+            result = _hints.check_call(walk, expr, node, hints, args, True, ref)
+        if result is UNKNOWN and node.type is not None:
+            result = returned(walk, node.type)
+    leak(walk, [ref, *args.values()])
+    return result
 
 
 def keys(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:

@@ -10,6 +10,7 @@ from mypy.nodes import FuncDef, TypeInfo
 from mypy.options import Options
 from mypy.plugin import (
     AnalyzeTypeContext,
+    AttributeContext,
     ClassDefContext,
     FunctionContext,
     FunctionSigContext,
@@ -20,10 +21,10 @@ from mypy.plugin import (
 )
 from mypy.types import FunctionLike, Type
 
-from . import _calls_of, _classes, _config, _report, _signatures, _stored, _typed_keys, _typed_modules
+from . import _calls_of, _classes, _config, _marks, _report, _signatures, _stored, _typed_keys, _typed_modules
 from ._analysis import Program
 from ._fields import KEY
-from ._types import base_named, is_container, is_module, is_ours, is_tensor
+from ._types import base_named, is_container, is_module, is_ours, is_tensor, is_tensorclass
 
 T = TypeVar("T")
 
@@ -36,6 +37,7 @@ class TensorClassPlugin(Plugin):
         self.config = _config.read(options)
         self.program = Program()
         self._known: dict[str, bool] = {}
+        self._has_fields: dict[str, bool] = {}
         self._names: dict[str, str | None] = {}  # Of the functions of torch that take containers.
         self._types: dict[str, Callable[[AnalyzeTypeContext], Type]] = {
             _classes.CLASS: self._bracketed,
@@ -50,7 +52,7 @@ class TensorClassPlugin(Plugin):
     # and for the functions of the program that is checked, and leave all else to others.
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        return self._function if self._is_ours(fullname) else None
+        return self._function if fullname == _marks.FUNCTION or self._is_ours(fullname) else None
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
         owner, _, name = fullname.rpartition(".")
@@ -77,6 +79,15 @@ class TensorClassPlugin(Plugin):
         if name == "__call__" and self.config.calls != "off" and self._is_ours(owner):
             return self._call
         return None
+
+    def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
+        owner = fullname.rpartition(".")[0]
+        known = self._has_fields.get(owner)
+        if known is None:
+            symbol = None if owner.startswith((*_BORING, "torch.")) else self.lookup_fully_qualified(owner)
+            node = symbol.node if symbol is not None else None
+            known = self._has_fields[owner] = isinstance(node, TypeInfo) and bool(node.mro) and is_tensorclass(node)
+        return self._attribute if known else None
 
     def _is_ours(self, fullname: str) -> bool:
         """Whether a function or class is one that facts pass through."""
@@ -132,6 +143,10 @@ class TensorClassPlugin(Plugin):
     def _function(self, ctx: FunctionContext) -> Type:
         self._visit(ctx.api)
         return ctx.default_return_type
+
+    def _attribute(self, ctx: AttributeContext) -> Type:
+        self._visit(ctx.api)
+        return ctx.default_attr_type
 
     def _method(self, ctx: MethodContext) -> Type:
         self._visit(ctx.api)

@@ -16,7 +16,7 @@ from mypy.types import AnyType, LiteralType, Type, TypeOfAny, get_proper_type
 from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError
 
-from . import _report
+from . import _marks, _report
 
 if TYPE_CHECKING:
     from ._hints import Hint, Signature
@@ -59,6 +59,7 @@ def store(api: Any, tree: MypyFile) -> None:
     for name, node in _functions(tree.defs, ""):
         hints = signature(tree, node)
         if hints is not None:
+            _marks.mark(node)
             found[name] = _written(hints)
     if not found:
         return

@@ -13,7 +13,7 @@ from ._evaluate import elements
 from ._hints import unlike
 from ._tensors import as_shape, broadcast, known, matmul, mixed
 from ._types import known_type
-from ._values import Dtype, Items, Many, Tensor, Value, has_star, is_int, is_size, same_shape, show_shape
+from ._values import Dtype, Items, Many, Sizes, Tensor, Value, has_star, is_int, is_size, same_shape, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -29,7 +29,7 @@ def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     done = of_containers(walk, expr, name, args)
     if done is not None:
         return done
-    if not args.whole:
+    if not args.whole and not (name in FACTORIES and args.runs):
         from ._calls import leak
 
         leak(walk, args.values())
@@ -76,7 +76,8 @@ def factory(walk: Walk, args: Args, kind: str) -> Value:
     """torch.zeros(2, 3), torch.zeros([2, 3]), torch.zeros(size=...)"""
     sizes = [value for value, _ in args.positional]
     if not args.whole:
-        return Tensor(None, dtype_of(args, kind))
+        row = args.sizes()
+        return Tensor(None if row is None else as_shape(walk, [Sizes(row)]), dtype_of(args, kind))
     if "size" in args.named:
         sizes = [args.named["size"][0]]
     dtype = dtype_of(args, kind)

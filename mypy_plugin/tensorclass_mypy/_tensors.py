@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, IndexExpr, Node
@@ -20,6 +21,7 @@ from ._values import (
     Many,
     Pieces,
     Shape,
+    Sizes,
     Star,
     Tensor,
     Value,
@@ -29,6 +31,7 @@ from ._values import (
     is_size,
     same_shape,
     show_shape,
+    sizes_value,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +80,7 @@ def indexed(walk: Walk, expr: IndexExpr, tensor: Tensor, index: Value) -> Value:
     if shape is None or items is UNKNOWN:
         return Tensor(None, tensor.dtype)
     if has_star(shape):
-        return Tensor(_star_index(shape, items), tensor.dtype)
+        return Tensor(star_index(shape, items), tensor.dtype)
     try:
         return Tensor(tuple(indexing.after(shape, items)), tensor.dtype)
     except RuleError as error:
@@ -87,14 +90,14 @@ def indexed(walk: Walk, expr: IndexExpr, tensor: Tensor, index: Value) -> Value:
     return Tensor(None, tensor.dtype)
 
 
-def _star_index(shape: tuple[Any, ...], items: Any) -> Shape:
+def star_index(shape: tuple[Any, ...], items: Any) -> Shape:
     """x[..., i] of a shape that begins with a run of dims."""
     row = items if isinstance(items, tuple) else (items,)
     if not isinstance(shape[0], Star):
         return None
     if not row or row[0] is not ... or any(item is ... for item in row[1:]):
         if len(row) == 1 and is_int(row[0]) and len(shape) == 1:
-            return (Star(shape[0].name, shape[0].dropped + 1),)
+            return (replace(shape[0], dropped=shape[0].dropped + 1),)
         return None
     rest = shape[1:]
     taken = sum(1 for item in row[1:] if item is not None)
@@ -150,6 +153,10 @@ def broadcast(walk: Walk, node: Node, op: str, a: Shape, b: Shape) -> Shape:
     if a is None or b is None:
         return None
     if has_star(a) or has_star(b):
+        place = _star_mismatch(walk, a, b)
+        if place is not None:
+            no_broadcast(walk, node, op, a, b, place)
+            return None
         return _star_broadcast(a, b)
     rank = max(len(a), len(b))
     left, right = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
@@ -160,15 +167,37 @@ def broadcast(walk: Walk, node: Node, op: str, a: Shape, b: Shape) -> Shape:
         elif is_int(y) and y == 1:
             row.append(x)
         elif unlike(walk, x, y) and _no_ones(x, y):
-            word = {"+": "add", "-": "sub", "*": "mul", "/": "div"}.get(op, op)
-            walk.say(
-                node, _codes.SHAPE, f"{word}: shapes {show_shape(a)} and {show_shape(b)} do not broadcast; "
-                f"dim {place - rank} is {show_shape((x,))[1:-1]} and {show_shape((y,))[1:-1]}"
-            )  # fmt: skip
+            no_broadcast(walk, node, op, a, b, place - rank)
             return None
         else:
             row.append(_wider(x, y))
     return tuple(row)
+
+
+def no_broadcast(walk: Walk, node: Node, op: str, a: Any, b: Any, place: int) -> None:
+    """Say that two shapes differ in a dim, counted from the end."""
+    word = {"+": "add", "-": "sub", "*": "mul", "/": "div"}.get(op, op)
+    sizes = [shape[place] if -place <= len(shape) else shape[0] for shape in (a, b)]
+    shown = [f"in {size!r}" if isinstance(size, Star) else show_shape((size,))[1:-1] for size in sizes]
+    text = f"{word}: shapes {show_shape(a)} and {show_shape(b)} do not broadcast; dim {place} is "
+    walk.say(node, _codes.SHAPE, text + " and ".join(shown))
+
+
+def _star_mismatch(walk: Walk, a: Any, b: Any) -> int | None:
+    """The dim, counted from the end, in which two shapes with runs of dims cannot be broadcast."""
+    for place in range(-1, -min(len(a), len(b)) - 1, -1):
+        x, y = a[place], b[place]
+        if isinstance(x, Star) or isinstance(y, Star):
+            # One annotation declares both, for any sizes: a run that stands beside another dim does not line up.
+            size = y if isinstance(x, Star) else x
+            shared = isinstance(a[0], Star) and a[0] == b[0] and a[0].owner == 0 and not a[0].dropped
+            alone = isinstance(size, Star) or not is_size(size) or (is_int(size) and size == 1)
+            return place if shared and len(a) != len(b) and not alone and _no_ones(size, size) else None
+        if any(is_int(size) and size == 1 for size in (x, y)):
+            continue
+        if unlike(walk, x, y) and _no_ones(x, y):
+            return place
+    return None
 
 
 def _no_ones(x: Any, y: Any) -> bool:
@@ -274,6 +303,9 @@ NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) -> Value:
     """x.name(...)"""
     if not args.whole and name not in SAME:
+        row = args.sizes() if name in ("new_zeros", "new_ones", "new_empty", "expand") else None
+        if row is not None:
+            return Tensor(as_shape(walk, [Sizes(row)]), dtype_like(args, tensor))
         return UNKNOWN if name in ("size", "unbind", "split", "chunk", "item") else Tensor()
     if name.endswith("_") and not name.startswith("_") and (name[:-1] in FLOATS or name[:-1] in PAIRS):
         if name[:-1] in PAIRS and args.positional:
@@ -315,16 +347,23 @@ def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) ->
     if name in NEW:
         given = args.take("size") if name != "new_full" else args.take("size fill_value")
         sizes = [value for value, _ in args.positional] if name != "new_full" else [given.get("size", UNKNOWN)]
-        dtype = given.get("dtype")
-        kind = dtype.kind if isinstance(dtype, Dtype) else tensor.dtype if dtype is None else None
-        return Tensor(as_shape(walk, sizes) if sizes else None, kind)
+        return Tensor(as_shape(walk, sizes) if sizes else None, dtype_like(args, tensor))
     return op(walk, expr, tensor, name, args)
+
+
+def dtype_like(args: Args, tensor: Tensor) -> str | None:
+    """The kind of dtype that the call asks for, else that of a tensor."""
+    value = args.named["dtype"][0] if "dtype" in args.named else None
+    return value.kind if isinstance(value, Dtype) else tensor.dtype if value is None else None
 
 
 def as_shape(walk: Walk, sizes: list[Value]) -> Shape:
     """Sizes given as f(2, 3), f((2, 3)) or f([2, 3])."""
     from ._evaluate import elements
 
+    if len(sizes) == 1 and isinstance(sizes[0], Sizes):
+        row = sizes[0].row
+        return None if any(is_int(size) and size < 0 for size in row) else row
     if len(sizes) == 1 and not is_size(sizes[0]):
         row = elements(walk, sizes[0])
         if not isinstance(row, tuple):
@@ -349,9 +388,17 @@ def size(tensor: Tensor, args: Args) -> Value:
     if values:
         dim = values[0]
         if has_star(shape):
-            return shape[dim] if is_int(dim) and dim < 0 and not has_star(shape[dim:]) else UNKNOWN
+            return size_at(shape, dim)
         return shape[dim] if is_int(dim) and -len(shape) <= dim < len(shape) else UNKNOWN
-    return UNKNOWN if has_star(shape) else Pieces(shape)
+    return sizes_value(shape)
+
+
+def size_at(row: tuple[Any, ...], place: Value) -> Value:
+    """One size of a shape with a run of dims, where the run does not hide it."""
+    if not is_int(place) or not -len(row) <= place < len(row):
+        return UNKNOWN
+    between = row[place:] if place < 0 else row[: place + 1]
+    return UNKNOWN if has_star(between) else row[place]
 
 
 def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
@@ -407,7 +454,7 @@ def repeated(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> V
     """x.repeat(2, 3): dims are added in front where there are more numbers than dims."""
     shape = known(tensor)
     times = as_shape(walk, [value for value, _ in args.positional]) if args.whole and not args.named else None
-    if shape is None or times is None:
+    if shape is None or times is None or has_star(times):
         return Tensor(None, tensor.dtype)
     if len(times) < len(shape):
         if name == "repeat":
@@ -513,7 +560,7 @@ def _star_fold(shape: tuple[Any, ...], dims: tuple[int, ...], keep: bool) -> Sha
         elif dim >= 0 and dim < place:
             row[dim] = 1 if keep else None
         elif dim == 0 and place == 0 and not keep and len(dims) == 1:
-            row[0] = Star(shape[0].name, shape[0].dropped + 1)
+            row[0] = replace(shape[0], dropped=shape[0].dropped + 1)
         else:
             return None
     return tuple(size for size in row if size is not None)

@@ -10,7 +10,7 @@ from tensorclass._rules import algebra, sizes
 from tensorclass._rules.sizes import UNKNOWN
 
 from ._evaluate import evaluate, is_key
-from ._values import Box, Items, Mapped, Star, Tensor, Typed, Value, is_int, is_size
+from ._values import Box, Items, Mapped, Sizes, Star, Tensor, Typed, Value, is_int, is_size
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -92,9 +92,15 @@ def compare_values(walk: Walk, op: str, left: Value, right: Value) -> bool | Non
     if is_size(a) and is_size(b) and is_int(a) and is_int(b) or (isinstance(a, float) and isinstance(b, (int, float))):
         return bool({"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}.get(op))
     for one in (a, b):
+        doubt(walk, one)
+    return None
+
+
+def doubt(walk: Walk, value: Value) -> None:
+    """The program compares these sizes itself: their names are not told apart from here on."""
+    for one in value.row if isinstance(value, Sizes) else value if isinstance(value, tuple) else (value,):
         if isinstance(one, algebra.Dim):
             walk.doubted.update(one.names)
-    return None
 
 
 def _equal(walk: Walk, a: Value, b: Value) -> bool | None:
@@ -110,6 +116,9 @@ def _equal(walk: Walk, a: Value, b: Value) -> bool | None:
                 if isinstance(one, algebra.Dim):
                     walk.doubted.update(one.names)
         return answer
+    if isinstance(a, Sizes) or isinstance(b, Sizes):
+        doubt(walk, a)
+        doubt(walk, b)
     simple = (str, bool, int, float, type(None))
     if isinstance(a, simple) and isinstance(b, simple):
         return bool(a == b)

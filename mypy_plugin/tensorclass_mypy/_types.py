@@ -21,7 +21,7 @@ from mypy.types import (
 
 from tensorclass._rules.sizes import UNKNOWN
 
-from ._values import Box, Class, Net, Tensor, Typed, Value
+from ._values import Box, Class, Net, Tensor, Typed, Value, own_run
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -72,7 +72,10 @@ def from_type(walk: Walk, typ: Type | None) -> Value:
     """What the type alone says of a value."""
     proper = get_proper_type(typ) if typ is not None else None
     if isinstance(proper, TypeVarType):
-        proper = get_proper_type(proper.upper_bound)
+        upper = get_proper_type(proper.upper_bound)
+        if isinstance(upper, Instance) and is_tensorclass(upper.type):
+            return walk.here.new(Box(upper.type, proper, batch=own_run()))
+        proper = upper
     if isinstance(proper, Instance):
         return from_instance(walk, proper)
     if isinstance(proper, TupleType) and proper.partial_fallback.type.fullname == "builtins.tuple":
@@ -93,7 +96,7 @@ def from_instance(walk: Walk, proper: Instance) -> Value:
     if is_tensordict(info):
         return walk.here.new(Box(None, proper))
     if is_tensorclass(info):
-        return walk.here.new(Box(info, proper))
+        return walk.here.new(Box(info, proper, batch=own_run()))
     if is_module(info):
         kind = info.name if is_library(info) else "user"
         return walk.here.new(Net(kind, info, touched=True))
@@ -125,7 +128,7 @@ def item_of_type(walk: Walk, typ: ProperType | None) -> Value:
     if not isinstance(typ, Instance):
         return UNKNOWN
     if is_tensorclass(typ.type):
-        return walk.here.new(Box(typ.type, typ))
+        return walk.here.new(Box(typ.type, typ, batch=own_run()))
     for base in typ.type.mro:
         if base.fullname == "typing.Iterable":
             mapped = map_instance_to_supertype(typ, base)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeGuard
@@ -24,6 +25,7 @@ class Star:
 
     name: str
     dropped: int = 0
+    owner: int = 0  # Whose run it is: of the function or class at hand (0), or of one container alone.
 
     def __repr__(self) -> str:
         if self.name == "?":
@@ -119,10 +121,10 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Class:
-    """A class of this program, or of a package."""
+    """A class of this program, or of a package; `perhaps`: or one of its subclasses, as cls is."""
 
     info: TypeInfo
-    type: ProperType | None = None
+    perhaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +197,8 @@ def equal(one: Value, other: Value) -> bool:
         return False
     if isinstance(one, Tensor):
         return one.dtype == other.dtype and same_shape(one.shape, other.shape)
+    if isinstance(one, Sizes):
+        return equal(one.row, other.row)
     return bool(one == other)
 
 
@@ -237,6 +241,14 @@ def _names(size: Value) -> frozenset[str]:
     return size.names if isinstance(size, algebra.Dim) else frozenset()
 
 
+_owners = itertools.count(1)
+
+
+def own_run() -> tuple[Star, ...]:
+    """A batch size of which nothing is known, but that it is the one of this container."""
+    return (Star("batch", owner=next(_owners)),)
+
+
 def has_star(shape: Shape) -> bool:
     """Whether a shape holds a run of dims."""
     return shape is not None and any(isinstance(size, Star) for size in shape)
@@ -254,8 +266,22 @@ def show_size(size: Value) -> str:
     return str(size).replace(INT_PARAMETER, "") if isinstance(size, algebra.Dim) else str(size)
 
 
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """The sizes of a shape in which there is a run of dims: their number is not known."""
+
+    row: tuple[Any, ...]
+
+
 class Pieces(tuple[Any, ...]):
     """Results whose number a shape tells, and no type does: chunks, the sizes of a shape."""
+
+
+def sizes_value(shape: Shape) -> Value:
+    """What `x.shape` is."""
+    if shape is None:
+        return UNKNOWN
+    return Sizes(tuple(shape)) if has_star(shape) else Pieces(shape)
 
 
 class Outputs(Pieces):
