@@ -14,14 +14,13 @@ from typing_extensions import Self, TypeVar
 
 from .._rules import errors
 from .._tensorclass import TensorClass
-from .._tensordict import TensorDict
 from ..nn._ends import declared
 from ._columns import array, column, entry, put
 from ._env import OPTIONS, EnvBase
 from ._specs.box import Unbounded
 from ._specs.composite import Composite
 from ._sprint import apart, sprint
-from ._typed import Next, Transition, view
+from ._typed import Next, Transition, of_classes, view
 
 if TYPE_CHECKING:
     import gymnasium
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 TAKEN = ("reward", "done", "terminated", "truncated", "next", "_reset", "_step")
 
 
+CPU = torch.device("cpu")
 HOT = ("_step", "_reset", "_restart", "_draw", "rand_action")  # Who overrides one of these wants it called.
 
 
@@ -146,7 +146,7 @@ class GymWrapper(EnvBase[Seen, Done]):
 
     def _reset(
         self, tensordict: Any = None, *, seed: Any = None, options: dict[str, Any] | None = None, **kwargs: Any
-    ) -> TensorDict:
+    ) -> Any:
         if kwargs:
             raise TypeError(f"reset takes seed= and options= of gymnasium, not {errors.some_names(list(kwargs))}")
         own = self.__dict__
@@ -159,7 +159,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         raw, info = own["_driver"].reset(seed, options, mask)
         return self._given(self._seen(raw), info)
 
-    def _step(self, tensordict: Any) -> TensorDict:
+    def _step(self, tensordict: Any) -> Any:
         own = self.__dict__
         raw, reward, terminated, truncated, info = own["_driver"].step(self._raw_action(tensordict))
         fields = self._seen(raw)
@@ -198,24 +198,14 @@ class GymWrapper(EnvBase[Seen, Done]):
 
     def _is_quick(self, first: Any, asked: Options) -> bool:
         """Whether nobody looks at single steps."""
-        own, cls = self.__dict__, type(self)
-        if (
-            asked.policy is not None
-            or asked.callback is not None
-            or own["_readers"]
-            or own["_driver"].count is not None
-        ):
+        own = self.__dict__
+        if any(getattr(type(self), name) is not getattr(GymWrapper, name) for name in HOT):
             return False
-        if (
-            asked.auto_cast_to_device
-            or asked.set_truncated
-            or asked.out is not None
-            or asked.storing_device is not None
-        ):
+        if own["_readers"] or own["_driver"].count is not None or (self.device or CPU).type != "cpu":
             return False
-        if own["_on"] is not None and own["_on"].type != "cpu":
+        if any(getattr(asked, name) for name in ("policy", "callback", "auto_cast_to_device", "set_truncated")):
             return False
-        if any(getattr(cls, name) is not getattr(GymWrapper, name) for name in HOT):
+        if asked.out is not None or asked.storing_device is not None:
             return False
         known = {*self._keys.dones, *self._keys.observations}
         return {*first.keys(True, True)} == known and all(leaf.coding.spec.dtype for leaf in own["_action"].leaves)
@@ -223,8 +213,8 @@ class GymWrapper(EnvBase[Seen, Done]):
     def _seen(self, raw: Raw) -> dict[str, Any]:
         """The entries of an observation, which is copied: gymnasium may write to it later."""
         fields: dict[str, Any] = {}
-        for column in self.__dict__["_columns"]:
-            put(fields, column.key, column.tensor(raw), self._batch)
+        for one in self.__dict__["_columns"]:
+            put(fields, one.key, one.tensor(raw), self._batch)
         return fields
 
     def _given(self, fields: dict[str, Any], info: dict[str, Any]) -> Any:
@@ -347,7 +337,7 @@ def declare(env: Any, obs: Any, action: Any) -> None:
     ]
     own = env.__dict__
     own["_classes"] = tuple(classes)
-    own["_transition"], own["_next"] = Transition[classes[0], classes[1]], Next[classes[0]]
+    own["_transition"], own["_next"] = of_classes(Transition, tuple(classes)), of_classes(Next, (classes[0],))
 
 
 def fitting(cls: Any, spec: Composite, owner: str) -> Any:

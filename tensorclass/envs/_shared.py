@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..io._pack import Kind, places, size_of
+from ..io._bytes import size_of
+from ..io._pack import Kind, places
 
 
 class Slot(NamedTuple):

@@ -20,6 +20,7 @@ from ._specs.choices import Categorical, OneHot
 from ._specs.composite import Composite
 from ._specs.multi import Binary, MultiCategorical, MultiOneHot
 from ._specs.plain import NonTensor
+from ._specs.stacked import stack
 
 # Honest Any: what a space holds is an array, a number, a string, a dict or tuple of these, whatever its author likes.
 Raw = Any
@@ -85,16 +86,19 @@ def _(space: spaces.MultiBinary, as_index: bool) -> Coding:
     return Coding(Binary(space.shape[-1], shape=space.shape, dtype=torch.int8), None, partial(np.array, dtype=np.int8))
 
 
-@coding.register
-def _(space: spaces.Tuple, as_index: bool) -> Coding:
+@coding.register(spaces.Tuple)
+def _(space: Any, as_index: bool) -> Coding:
     """A tuple of like parts is a stack of them, in its first dim."""
     parts = [coding(part, as_index) for part in space]
     axis = -1 - len(parts[0].spec.shape)
-    spec = torch.stack([part.spec for part in parts], 0)
+    spec: Any = stack([part.spec for part in parts], 0)
     return Coding(spec, partial(_stacked, parts, axis), partial(_unstacked, parts, axis))
 
 
-def is_stack(space: spaces.Tuple, as_index: bool) -> bool:
+NUMBERS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+
+
+def is_stack(space: spaces.Tuple[Any], as_index: bool) -> bool:
     """Whether the parts of a tuple are tensors of one shape and dtype."""
     if not all(
         isinstance(part, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)) for part in space
@@ -287,7 +291,9 @@ class Vector:
         """Begin new episodes where the mask is true; what comes for the others is of no account."""
         if mask is None:
             mask = np.ones_like(self._over)
-        seen, info, ahead = None, {}, {}
+        seen: Raw = None
+        info: dict[str, Any] = {}
+        ahead: dict[int, Raw] = {}
         if seed is None and options is None:  # Else what gymnasium began by itself is not what is asked for.
             ahead = {row: raw for row, raw in self._ahead.items() if mask[row]}
         rest = mask.copy()
@@ -323,7 +329,8 @@ class Vector:
         every = [some] * len(self._over) if seen is None else list(iterate(self.env.observation_space, seen))
         for row, raw in rows.items():
             every[row] = raw
-        return concatenate(self.spaces[0], every, create_empty_array(self.spaces[0], len(every)))
+        room: Any = create_empty_array(self.spaces[0], len(every))
+        return concatenate(self.spaces[0], every, room)
 
 
 def _checked_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:

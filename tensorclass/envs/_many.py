@@ -1,0 +1,358 @@
+"""Environments side by side: made when they are needed, stacked along a first dim, seeded and asked one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor
+from typing_extensions import Self
+
+from .._lazystack import lazy_stack
+from .._rules import errors
+from .._rules.keys import path
+from .._tensordict import TensorDict
+from .._tree import join
+from .._tree.contract import full_device
+from .._tree.node import is_tree
+from . import _operations as operations
+from ._creator import creators
+from ._entries import branch, drop
+from ._env import EnvBase
+from ._keys import leaves_of
+from ._operations import Description
+from ._specs.asked import stack
+from ._specs.composite import Composite
+from ._typed import Action, Next, Obs, Transition, of_classes, view
+
+
+class Once:
+    """An attribute that is known once the environments have been made, and has them made when it is read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, many: Any, owner: type) -> Any:
+        if many is None:
+            return self
+        own = many.__dict__
+        if self.name not in own:
+            many._start()
+        return own[self.name]
+
+    def __set__(self, many: Any, value: Any) -> None:
+        many.__dict__[self.name] = value
+
+
+KNOWN_LATER = ("_batch", "_on", "_specs_out", "_specs_in", "_classes", "_transition", "_next")
+
+
+class Many(EnvBase[Obs, Action]):
+    """What SerialEnv and ParallelEnv share."""
+
+    def __init__(
+        self,
+        num_workers: int,
+        create_env_fn: Callable[..., EnvBase[Obs, Action]] | Sequence[Callable[..., EnvBase[Obs, Action]]],
+        *,
+        create_env_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None = None,
+        device: torch.device | str | int | None = None,
+        **options: Any,
+    ) -> None:
+        if num_workers < 1:
+            raise errors.OptionError(f"{type(self).__name__}: {num_workers} environments; 1 or more would do")
+        super().__init__(**options)
+        own = self.__dict__
+        for name in KNOWN_LATER:
+            own.pop(name, None)
+        own["num_workers"] = num_workers
+        own["_creators"] = creators(type(self).__name__, num_workers, create_env_fn, create_env_kwargs)
+        own["_wanted"] = None if device is None else full_device(device)
+        own["_runs"] = False
+        own["_last"] = None  # The rows that the last step or reset gave.
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if not TYPE_CHECKING:
+            for name in KNOWN_LATER:  # Also those that every class of environments has.
+                setattr(cls, name, Once(name))
+
+    # ---- starting and stopping --------------------------------------------------------------------------------------
+
+    def _open(self) -> list[Description]:
+        """Make the environments; what they are."""
+        raise NotImplementedError
+
+    def _shut(self) -> None:
+        """Close the environments."""
+        raise NotImplementedError
+
+    def _ask(
+        self, which: Sequence[int], operation: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        """Have some environments do something, each with its own arguments; what they give."""
+        raise NotImplementedError
+
+    def _set_up_specs(self) -> None:
+        """The environments say what their specs are."""
+
+    def _finish(self) -> None:
+        """The specs are locked when they are known."""
+
+    def _start(self) -> None:
+        """Make the environments, if there are none."""
+        own = self.__dict__
+        if own["_runs"]:
+            return
+        found = self._open()
+        own["_runs"], own["_is_closed"] = True, False
+        try:
+            self._know(found)
+        except BaseException:
+            self.close()
+            raise
+        if not self.training:
+            self.train(False)
+
+    def _know(self, found: list[Description]) -> None:
+        batches = {one.batch for one in found}
+        if len(batches) > 1:
+            sizes = errors.some_names([str(list(batch)) for batch in sorted(batches)])
+            raise errors.ShapeError(f"{type(self).__name__}: the environments have batch sizes {sizes}; one would do")
+        own = self.__dict__
+        own["_batch"] = torch.Size((self.num_workers, *batches.pop()))
+        devices = {one.device for one in found}
+        own["_below"] = devices.pop() if len(devices) == 1 else None
+        own["_on"] = own["_wanted"] or own["_below"]
+        specs = [side_by_side([one.output for one in found]), side_by_side([one.input for one in found])]
+        own["_specs_out"], own["_specs_in"] = [spec if self._on is None else spec.to(self._on) for spec in specs]
+        own["_even"] = all(isinstance(spec, Composite) for spec in specs)
+        pairs = {one.classes for one in found}
+        classes = pairs.pop() if len(pairs) == 1 else (Any, Any)
+        own["_classes"] = classes
+        own["_transition"], own["_next"] = of_classes(Transition, classes), of_classes(Next, classes[:1])
+        self._forget()
+        self._lock_specs()
+
+    @property
+    def _full_output(self) -> Any:
+        return self._specs_out
+
+    @property
+    def _full_input(self) -> Any:
+        return self._specs_in
+
+    @property
+    def device(self) -> torch.device | None:
+        """The device of everything that the environments give, or None."""
+        return self.__dict__["_wanted"] or self._on  # type: ignore[no-any-return]  # Set in __init__.
+
+    def start(self) -> None:
+        """Make the environments now; else they are made when they are needed."""
+        self._start()
+
+    def close(self, *, raise_if_closed: bool = True) -> None:
+        """Close the environments; what is asked of this object later makes new ones."""
+        own = self.__dict__
+        if own["_runs"]:
+            own["_runs"], own["_last"] = False, None
+            self._shut()
+        super().close(raise_if_closed=raise_if_closed)
+
+    # ---- resets and steps, row by row -------------------------------------------------------------------------------
+
+    def _restart_rows(self, which: list[int], rows: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Reset some environments; a container of all, in which the others have what they gave last."""
+        raise NotImplementedError
+
+    def _advance_rows(self, rows: list[Any], masks: list[Any]) -> Any:
+        """Step where the masks are true; a container of all, in which the others stay."""
+        raise NotImplementedError
+
+    def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+        self._start()
+        rows: list[Any] = [None] * self.num_workers
+        if tensordict is not None:
+            rows = [unmasked(row) for row in rows_of(self._inside(tensordict), self.num_workers)]
+        which = [at for at, row in enumerate(rows) if row is None or is_reset(row)]
+        if len(which) < len(rows) and self.__dict__["_last"] is None:
+            raise errors.StructureError(
+                f"{type(self).__name__}: a first reset with a mask leaves some episodes without a start; reset() first"
+            )
+        return self._restart_rows(which, rows, kwargs)
+
+    def _step(self, tensordict: Any) -> Any:
+        return self._advance(tensordict)
+
+    def _advance_some(self, tensordict: Any, mask: Any) -> Any:
+        self._start()
+        rows = rows_of(self._inside(tensordict), self.num_workers)
+        for row in rows:
+            row._fields.pop("_step", None)
+        return self._advance_rows(rows, list(mask.reshape(self._batch).unbind(0)))
+
+    def _inside(self, tensordict: Any) -> Any:
+        """A container as the environments take it: on their device."""
+        own = self.__dict__
+        return tensordict if own["_below"] == self._on else tensordict.to(own["_below"] or torch.device("cpu"))
+
+    def _gathered(self, cls: Any, rows: list[Any]) -> Any:
+        """Rows as one container of a class, on the device of this object."""
+        out = stacked(cls, rows, self._batch) if self.__dict__["_even"] else lazy_stack(rows, 0)
+        return out if self._on is None else out.to(self._on)
+
+    # ---- seeds, states, attributes ----------------------------------------------------------------------------------
+
+    def set_seed(self, seed: int | None = None, static_seed: bool = False) -> int | None:
+        """Seed each environment with the seed that follows from the one before (the same one with static_seed)."""
+        self._start()
+        following = seed
+        for at in range(self.num_workers):
+            (following,) = self._ask([at], operations.seed, [(following, static_seed)])
+        if seed is not None:
+            torch.manual_seed(seed)
+        return following
+
+    def _all(self, operation: Callable[..., Any], *arguments: Any) -> list[Any]:
+        self._start()
+        return self._ask(range(self.num_workers), operation, [arguments] * self.num_workers)
+
+    def state_dict(self, *args: Any, **kwargs: Any) -> Any:
+        """The state of each environment: "worker0", "worker1", ..."""
+        return {f"worker{at}": state for at, state in enumerate(self._all(operations.state))}
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
+        """Load the state of each environment."""
+        self._start()
+        names = [f"worker{at}" for at in range(self.num_workers)]
+        missing = [name for name in names if name not in state_dict]
+        if missing:
+            raise errors.KeyMissing(errors.key_missing(missing[0], list(state_dict)))
+        self._ask(range(self.num_workers), operations.load, [(state_dict[name], strict) for name in names])
+
+    def train(self, mode: bool = True) -> Self:
+        """Switch the transforms of each environment to training, or (False) to evaluation."""
+        self.training = mode
+        if self.__dict__.get("_runs"):
+            self._all(operations.train, mode)
+        return self
+
+    def to(self, *args: Any, **kwargs: Any) -> Self:
+        """Have the environments give their entries on another device; they stay where they are."""
+        self._start()
+        super().to(*args, **kwargs)
+        self.__dict__["_wanted"] = self._on
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        """What is no attribute here is read from each environment: a list, or a function that gives one."""
+        try:
+            return super().__getattr__(name)
+        except AttributeError:
+            if name.startswith("_") or "_creators" not in self.__dict__:
+                raise
+        found = self._all(operations.look, name)
+        if not found[0][0]:
+            return [value for _, value in found]
+
+        def on_each(*args: Any, **kwargs: Any) -> list[Any]:
+            return self._all(operations.call, name, args, kwargs)
+
+        return on_each
+
+    def __repr__(self) -> str:
+        made = f", batch_size={list(self._batch)}" if "_batch" in self.__dict__ else ", not started"
+        return f"{type(self).__name__}({self.num_workers} environments{made})"
+
+
+# ---- rows -----------------------------------------------------------------------------------------------------------
+
+
+def rows_of(tensordict: Any, count: int) -> list[Any]:
+    """The rows of a container along its first batch dim; plain data belongs to each of them."""
+    if tensordict._items is not None:
+        return list(type(tensordict).unbind(tensordict, 0))
+    columns: list[tuple[str, Any]] = [
+        (key, value.unbind(0) if isinstance(value, Tensor) else unbound(value, count))
+        for key, value in tensordict._fields.items()
+        if key != "next"
+    ]
+    batch, device = tensordict._batch[1:], tensordict._device
+    return [view(TensorDict, {key: column[at] for key, column in columns}, batch, device) for at in range(count)]
+
+
+def unbound(value: Any, count: int) -> Any:
+    """The rows of a nested container, or plain data for each row."""
+    unbind = getattr(type(value), "unbind", None)
+    return [value] * count if unbind is None else unbind(value, 0)
+
+
+def mask_paths(row: Any) -> list[tuple[str, ...]]:
+    """Where masks for a reset are in a row."""
+    return [at for at in map(path, type(row).keys(row, True, True)) if at[-1] == "_reset"]
+
+
+def is_reset(row: Any) -> bool:
+    """Whether a row is to be reset: a mask in it says so, or there is none."""
+    masks = mask_paths(row)
+    return not masks or any(bool(row[at].any()) for at in masks)
+
+
+def unmasked(row: Any) -> Any:
+    """A row without masks that are true throughout."""
+    masks = mask_paths(row)
+    if masks and all(bool(row[at].all()) for at in masks):
+        for at in masks:
+            drop(row, at)
+    return row
+
+
+def halted(last: Any, row: Any, rewards: Any) -> Any:
+    """What an environment gives that is not stepped: what it gave last, with no reward."""
+    fields = {**last._fields, **{key: row._fields[key] for key in row._fields if key in last._fields}}
+    out = branch(view(TensorDict, fields, row._batch, row._device))
+    for key, spec in leaves_of(rewards).items():
+        out[key] = spec.zero()
+    return out
+
+
+def stacked(cls: Any, rows: list[Any], batch: torch.Size) -> Any:
+    """Rows of the same shapes as one container, with the keys that all have."""
+    first, *rest = [row._fields for row in rows]
+    fields: dict[str, Any] = {}
+    for key, value in first.items():
+        if all(key in one for one in rest):
+            column = [value, *[one[key] for one in rest]]
+            fields[key] = torch.stack(column) if isinstance(value, Tensor) else stacked_others(key, column, batch[1:])
+    return view(cls, fields, batch)
+
+
+def stacked_others(key: str, column: list[Any], batch: torch.Size) -> Any:
+    """Nested containers, or plain data, of several rows."""
+    if is_tree(column[0]):
+        nested = column[0]._batch
+        return stacked(TensorDict, column, torch.Size((len(column), *nested)))
+    return join.stack([view(TensorDict, {key: value}, batch) for value in column], 0)._fields[key]
+
+
+def side_by_side(specs: list[Any]) -> Any:
+    """The specs of several environments as one: a Composite, unless their keys or shapes differ."""
+    first = leaves_of(specs[0])
+    for spec in specs[1:]:
+        leaves = leaves_of(spec)
+        if leaves.keys() != first.keys() or any(leaves[key].shape != leaf.shape for key, leaf in first.items()):
+            return stack(specs[0], specs, 0)
+        if any(leaves[key].dtype != leaf.dtype for key, leaf in first.items()):
+            return stack(specs[0], specs, 0)
+    return level(specs)
+
+
+def level(specs: list[Any]) -> Any:
+    """Composites of the same keys and shapes as one Composite."""
+    first = specs[0]
+    out = Composite(shape=(len(specs), *first.shape), device=first.device)
+    for key in first.keys():
+        column = [spec[key] for spec in specs]
+        out[key] = level(column) if isinstance(column[0], Composite) else stack(column[0], column, 0)
+    return out
