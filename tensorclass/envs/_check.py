@@ -82,21 +82,26 @@ def compare_keys(env: Any, expected: Any, real: Any) -> None:
     """Refuse keys that are missing, or too much."""
     wanted, have = keys_of(expected), keys_of(real)
     states = {at for key in env._keys.states for at in both(key)}
-    for key in sorted(wanted - have - states, key=str):
+    for key in in_order(wanted - have - states):
         raise AssertionError(
             f"the specs have {errors.name_of(key)}, which {type(env).__name__} does not give"
-            f"{suggest(key, sorted(have - wanted, key=str))}"
+            f"{suggest(key, in_order(have - wanted))}"
         )
-    for key in sorted(have - wanted, key=str):
+    for key in in_order(have - wanted):
         raise AssertionError(
             f"{type(env).__name__} gives {errors.name_of(key)}, which no spec has"
-            f"{suggest(key, sorted(wanted - have, key=str))}"
+            f"{suggest(key, in_order(wanted - have))}"
         )
 
 
 def both(key: Any) -> list[Any]:
     """A key at the root, and under next."""
     return [key, ("next", *((key,) if isinstance(key, str) else key))]
+
+
+def in_order(keys: set[Any]) -> list[Any]:
+    """Keys at the root first, then nested ones."""
+    return sorted(keys, key=lambda key: (not isinstance(key, str), str(key)))
 
 
 def keys_of(td: Any) -> set[Any]:

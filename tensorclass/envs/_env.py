@@ -151,7 +151,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     # ---- what a user calls -----------------------------------------------------------------------------------------
 
-    def reset(self, tensordict: Any = None, **kwargs: Any) -> Transition[Obs, Action]:
+    def reset(self, tensordict: TensorDict | None = None, **kwargs: Any) -> Transition[Obs, Action]:
         """Start episodes: the first observation and flags that are False.
 
         A mask "_reset" of shape [*B, 1] in the input: only those rows start anew, the others stay as they are.
@@ -165,7 +165,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
             conform.check_not_over(self, out, tensordict)
         return out  # type: ignore[no-any-return]  # The classes of this environment.
 
-    def step(self, tensordict: Any) -> Transition[Obs, Action]:
+    def step(self, tensordict: TensorDict) -> Transition[Obs, Action]:
         """Act: what comes of the action is written under "next" of the input, which is returned.
 
         An entry that "next" has already stays unless the step gives it. A mask "_step" of shape [*B]: other rows stay
@@ -205,11 +205,11 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
             tensordict.__class__ = self._transition
         return tensordict
 
-    def step_mdp(self, tensordict: Any) -> Transition[Obs, Action]:
+    def step_mdp(self, tensordict: TensorDict) -> Transition[Obs, Action]:
         """What the next step starts from: "next" without the reward, and all else of the root, the action too."""
         return self._onward(tensordict)  # type: ignore[no-any-return]  # The classes of this environment.
 
-    def any_done(self, tensordict: Any) -> bool:
+    def any_done(self, tensordict: TensorDict) -> bool:
         """Whether some episode is over; the masks "_reset" for maybe_reset are put into the input."""
         over = any_over([tensordict[key] for key in self._keys.ends])
         if over:
@@ -217,20 +217,22 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
                 tensordict[group.key("_reset")] = tensordict[group.key("done")].clone()
         return over
 
-    def maybe_reset(self, tensordict: Any) -> Transition[Obs, Action]:
+    def maybe_reset(self, tensordict: TensorDict) -> Transition[Obs, Action]:
         """The same entries, those of the episodes that are over reset."""
         if not any_over([tensordict[key] for key in self._keys.ends]):
-            return tensordict  # type: ignore[no-any-return]  # As given.
+            return self._adopted(tensordict)  # type: ignore[no-any-return]  # The classes of this environment.
         return self.reset(with_mask(tensordict, self._keys))
 
-    def step_and_maybe_reset(self, tensordict: Any) -> tuple[Transition[Obs, Action], Transition[Obs, Action]]:
+    def step_and_maybe_reset(
+        self, tensordict: TensorDict
+    ) -> tuple[Transition[Obs, Action], Transition[Obs, Action]]:
         """A step, and what the next step starts from: episodes that are over have been reset there."""
         whole = self.step(tensordict)
         return whole, self.maybe_reset(self._onward(whole))
 
     # ---- actions ---------------------------------------------------------------------------------------------------
 
-    def rand_action(self, tensordict: Any = None) -> Transition[Obs, Action]:
+    def rand_action(self, tensordict: TensorDict | None = None) -> Transition[Obs, Action]:
         """A random action, written into the input or into a new container."""
         if tensordict is None:
             tensordict = view(self._transition, {}, self._batch, self._on)
@@ -253,7 +255,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
             return None
         return specs  # type: ignore[return-value]  # The keys are strings.
 
-    def rand_step(self, tensordict: Any = None) -> Transition[Obs, Action]:
+    def rand_step(self, tensordict: TensorDict | None = None) -> Transition[Obs, Action]:
         """A step with a random action."""
         return self.step(self.rand_action(tensordict))
 
@@ -262,17 +264,17 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     def rollout(
         self,
         max_steps: int,
-        policy: Any = None,
-        callback: Callable[..., Any] | None = None,
+        policy: Callable[[Transition[Obs, Action]], object] | Callable[[Obs], Action] | None = None,
+        callback: Callable[[Any, Transition[Obs, Action]], object] | None = None,
         *,
         auto_reset: bool = True,
         auto_cast_to_device: bool = False,
         break_when_any_done: bool | None = None,
         break_when_all_done: bool = False,
         return_contiguous: bool = False,
-        tensordict: Any = None,
+        tensordict: TensorDict | None = None,
         set_truncated: bool = False,
-        out: Any = None,
+        out: TensorDict | None = None,
         trust_policy: bool = False,
         storing_device: torch.device | str | int | None = None,
     ) -> Transition[Obs, Action]:
@@ -362,7 +364,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         """Let go of what the environment holds."""
         self.__dict__["_is_closed"] = True
 
-    def forward(self, tensordict: Any) -> Transition[Obs, Action]:
+    def forward(self, tensordict: TensorDict) -> Transition[Obs, Action]:
         """A step: an environment is a module too."""
         return self.step(tensordict)
 

@@ -136,7 +136,8 @@ class Pendulum(EnvBase):
         force = 3 * params["g"] / (2 * params["l"]) * th.sin() + 3.0 / (params["m"] * params["l"] ** 2) * u
         new_thdot = (thdot + force * params["dt"]).clamp(-params["max_speed"], params["max_speed"])
         reward = -costs.view(*tensordict.shape, 1)
-        entries = {"th": th + new_thdot * params["dt"], "thdot": new_thdot, "params": params, "reward": reward}
+        new_th = ((th + new_thdot * params["dt"] + torch.pi) % (2 * torch.pi)) - torch.pi
+        entries = {"th": new_th, "thdot": new_thdot, "params": params, "reward": reward}
         return TensorDict({**entries, "done": torch.zeros_like(reward, dtype=torch.bool)}, tensordict.shape)
 
     def _set_seed(self, seed: int | None) -> None:
