@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ._unwrap import set_auto_unwrap_transformed_env as set_auto_unwrap_transformed_env
     from .transforms.action import ActionDiscretizer as ActionDiscretizer
     from .transforms.action import ActionMask as ActionMask
+    from .transforms.action import Discrete as Discrete
     from .transforms.action import SamplingStrategy as SamplingStrategy
     from .transforms.casts import DeviceCastTransform as DeviceCastTransform
     from .transforms.casts import DoubleToFloat as DoubleToFloat
@@ -113,7 +114,7 @@ else:
         "transforms.images": ("CenterCrop", "Crop", "GrayScale", "Resize", "ToTensorImage"),
         "transforms.frames": ("CatFrames", "TimeMaxPool"),
         "transforms.vecnorm": ("VecNorm", "VecNormV2"),
-        "transforms.action": ("ActionDiscretizer", "ActionMask", "SamplingStrategy"),
+        "transforms.action": ("ActionDiscretizer", "ActionMask", "Discrete", "SamplingStrategy"),
         "transforms.stepping": ("FrameSkipTransform", "NoopResetEnv"),
         "transforms.primer": ("TensorDictPrimer",),
         "transforms.targets": ("TargetReturn",),

@@ -70,7 +70,7 @@ class Many(EnvBase[Obs, Action]):
         own["_creators"] = creators(type(self).__name__, num_workers, create_env_fn, create_env_kwargs)
         own["_wanted"] = None if device is None else full_device(device)
         own["_runs"] = False
-        own["_last"] = None  # The rows that the last step or reset gave.
+        own["_begun"] = False  # Whether there was a reset.
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -83,6 +83,9 @@ class Many(EnvBase[Obs, Action]):
     def _open(self) -> list[Description]:
         """Make the environments; what they are."""
         raise NotImplementedError
+
+    def _ready(self, found: list[Description]) -> None:
+        """Get ready for steps, once it is known what the environments are."""
 
     def _shut(self) -> None:
         """Close the environments."""
@@ -109,6 +112,7 @@ class Many(EnvBase[Obs, Action]):
         own["_runs"], own["_is_closed"] = True, False
         try:
             self._know(found)
+            self._ready(found)
         except BaseException:
             self.close()
             raise
@@ -156,7 +160,7 @@ class Many(EnvBase[Obs, Action]):
         """Close the environments; what is asked of this object later makes new ones."""
         own = self.__dict__
         if own["_runs"]:
-            own["_runs"], own["_last"] = False, None
+            own["_runs"], own["_begun"] = False, False
             self._shut()
         super().close(raise_if_closed=raise_if_closed)
 
@@ -176,11 +180,13 @@ class Many(EnvBase[Obs, Action]):
         if tensordict is not None:
             rows = [unmasked(row) for row in rows_of(self._inside(tensordict), self.num_workers)]
         which = [at for at, row in enumerate(rows) if row is None or is_reset(row)]
-        if len(which) < len(rows) and self.__dict__["_last"] is None:
+        if len(which) < len(rows) and not self.__dict__["_begun"]:
             raise errors.StructureError(
                 f"{type(self).__name__}: a first reset with a mask leaves some episodes without a start; reset() first"
             )
-        return self._restart_rows(which, rows, kwargs)
+        out = self._restart_rows(which, rows, kwargs)
+        self.__dict__["_begun"] = True
+        return out
 
     def _step(self, tensordict: Any) -> Any:
         return self._advance(tensordict)

@@ -1,5 +1,168 @@
-"""ParallelEnv: soon."""
+"""ParallelEnv: environments side by side, each in a process of its own, over shared memory."""
 
 from __future__ import annotations
 
-from ._serial import SerialEnv as ParallelEnv
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ._board import Board
+from ._crew import Crew, WorkerError, spawned
+from ._entries import drop
+from ._env import EnvBase
+from ._many import Many, halted, rows_of
+from ._operations import Description
+from ._typed import Action, Obs, view
+from ._worker import CALL, MEMORY, RESET, STEP
+
+NOTHING: Any = ((), {})  # What a worker says beside what it writes into the memory, as a rule.
+
+
+class ParallelEnv(Many[Obs, Action]):
+    """Environments in processes of their own, as one environment with a first batch dim.
+
+    ```python
+    def make() -> GymEnv:
+        return GymEnv("CartPole-v1")
+
+    if __name__ == "__main__":
+        env = ParallelEnv(4, make)
+        env.rollout(100, break_when_any_done=False)   # [4, 100]
+        env.close()
+    ```
+
+    The same numbers as SerialEnv for a seed. Actions and what comes of them lie in shared memory; nothing is pickled at
+    a step, as long as the environments give what their specs say. What a worker raises is raised here as a WorkerError
+    that is also of the class of the error, with the worker's traceback; WorkerDied says which one is gone. Processes
+    are spawned (or mp_start_method), when they are needed; they end with close(), with this object and with this
+    process. num_threads: of torch, in each of them.
+    """
+
+    def __init__(
+        self,
+        num_workers: int,
+        create_env_fn: Callable[..., EnvBase[Obs, Action]] | Sequence[Callable[..., EnvBase[Obs, Action]]],
+        *,
+        create_env_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None = None,
+        mp_start_method: str | None = None,
+        num_threads: int = 1,
+        device: torch.device | str | int | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(num_workers, create_env_fn, create_env_kwargs=create_env_kwargs, device=device, **options)
+        own = self.__dict__
+        own["_context"], own["_threads"] = spawned(mp_start_method), num_threads
+
+    # ---- starting and stopping --------------------------------------------------------------------------------------
+
+    def _open(self) -> list[Description]:
+        own = self.__dict__
+        crew = Crew(own["_context"], [pickle.dumps(one) for one in own["_creators"]], own["_threads"])
+        own["_crew"] = crew
+        try:
+            replies = crew.collect(range(self.num_workers), "the function that makes its environment")
+        except BaseException:
+            crew.stop()
+            raise
+        return [pickle.loads(reply[1:]) for reply in replies]
+
+    def _ready(self, found: list[Description]) -> None:
+        own = self.__dict__
+        board, crew = Board(found, own["_even"]), own["_crew"]
+        for worker, layout in zip(crew.workers, board.layouts):
+            worker.send(MEMORY + pickle.dumps(layout))
+            worker.share(board.block)
+        crew.collect(range(self.num_workers), "its start")
+        own["_board"], own["_extras"] = board, [NOTHING] * self.num_workers
+
+    def _shut(self) -> None:
+        own = self.__dict__
+        own.pop("_board", None)
+        own.pop("_crew").stop()
+
+    # ---- talking to the workers -------------------------------------------------------------------------------------
+
+    def _talk(self, which: Sequence[int], messages: Sequence[bytes], doing: str) -> list[bytes]:
+        crew = self.__dict__["_crew"]
+        try:
+            for at, message in zip(which, messages):
+                crew.workers[at].send(message)
+            return crew.collect(which, doing)  # type: ignore[no-any-return]  # __dict__ does not know.
+        except WorkerError:  # They have all replied, and wait for more.
+            raise
+        except BaseException:  # One is gone, or Ctrl-C came in between: who has said what is not known any more.
+            self.close()
+            raise
+
+    def _ask(
+        self, which: Sequence[int], operation: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
+    ) -> list[Any]:
+        messages = [CALL + pickle.dumps((operation, given)) for given in arguments]
+        return [pickle.loads(reply[1:]) for reply in self._talk(which, messages, operation.__name__)]
+
+    # ---- resets and steps -------------------------------------------------------------------------------------------
+
+    def _restart_rows(self, which: list[int], rows: list[Any], kwargs: dict[str, Any]) -> Any:
+        messages = [
+            RESET if not kwargs and rows[at] is None else RESET + pickle.dumps((rows[at], kwargs)) for at in which
+        ]
+        self._hear(which, self._talk(which, messages, "reset"))
+        return self._heard(self._transition, rewards=False)
+
+    def _advance(self, tensordict: Any) -> Any:
+        self._start()
+        own = self.__dict__
+        inside = self._inside(tensordict)
+        containers = [inside] if own["_even"] else rows_of(inside, self.num_workers)
+        absent = own["_board"].write(containers)
+        every = range(self.num_workers)
+        if any(absent):
+            absent = absent * self.num_workers if own["_even"] else absent
+            messages = [STEP + pickle.dumps((missing, None)) for missing in absent]
+        else:
+            messages = [STEP] * self.num_workers
+        self._hear(every, self._talk(every, messages, "step"))
+        return self._heard(self._next, rewards=True)
+
+    def _advance_rows(self, rows: list[Any], masks: list[Any]) -> Any:
+        own = self.__dict__
+        before = self._rows_heard()
+        which = [at for at, mask in enumerate(masks) if mask.any()]
+        absent = {at: own["_board"].write_row(at, rows[at]) for at in which}
+        messages = [STEP + pickle.dumps((absent[at], None if masks[at].all() else masks[at])) for at in which]
+        self._hear(which, self._talk(which, messages, "step"))
+        out = self._rows_heard()
+        for at, row in enumerate(rows):
+            if at not in which:
+                out[at] = halted(before[at], row, self.full_reward_spec[at])
+        return self._gathered(self._next, out)
+
+    def _hear(self, which: Sequence[int], replies: list[bytes]) -> None:
+        """Keep what the workers said beside what they wrote into the memory."""
+        for at, reply in zip(which, replies):
+            self.__dict__["_extras"][at] = NOTHING if len(reply) == 1 else pickle.loads(reply[1:])
+
+    def _heard(self, cls: Any, rewards: bool) -> Any:
+        """What the workers gave last, as one container."""
+        own = self.__dict__
+        if not own["_even"] or any(extra is not NOTHING for extra in own["_extras"]):
+            return self._gathered(cls, self._rows_heard(rewards))
+        (out,) = own["_board"].read()
+        if not rewards:
+            for key in self._keys.rewards:
+                drop(out, key)
+        out = view(cls, out._fields, self._batch)
+        return out if self._on is None else out.to(self._on)
+
+    def _rows_heard(self, rewards: bool = True) -> list[Any]:
+        """What each worker gave last."""
+        read = self.__dict__["_board"].read()
+        rows = rows_of(read[0], self.num_workers) if self.__dict__["_even"] else read
+        for row, (absent, found) in zip(rows, self.__dict__["_extras"]):
+            for at in absent if rewards else [*absent, *self._keys.rewards]:
+                drop(row, at)
+            for at, value in found.items():
+                row[at] = value
+        return rows

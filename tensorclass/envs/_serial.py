@@ -24,7 +24,7 @@ class SerialEnv(Many[Obs, Action]):
 
     def _open(self) -> list[Description]:
         envs = [make() for make in self.__dict__["_creators"]]
-        self.__dict__["_envs"] = envs
+        self.__dict__["_envs"], self.__dict__["_last"] = envs, [None] * len(envs)  # What each gave last.
         return [describe(env) for env in envs]
 
     def _shut(self) -> None:
@@ -40,7 +40,7 @@ class SerialEnv(Many[Obs, Action]):
 
     def _restart_rows(self, which: list[int], rows: list[Any], kwargs: dict[str, Any]) -> Any:
         own = self.__dict__
-        out = list(own["_last"] or rows)
+        out = list(own["_last"])
         for at in which:
             out[at] = own["_envs"][at]._restart(rows[at], **kwargs)
         return self._together(self._transition, out)
