@@ -34,7 +34,7 @@ def last_dim(kind: str, shape: Batch, size: int, what: str) -> str:
 
 def last_dim_moved(kind: str, op: str, size: int) -> str:
     """A shape op that would take the choices of a one-hot spec apart."""
-    return f"{op}: the last dim of a {kind} is its {size} choices; it must stay whole, and last"
+    return f"{op}: the last dim of {kind} is its {size} choices; it must stay whole, and last"
 
 
 def bounds_shape(low: Batch, high: Batch, shape: Batch) -> str:
@@ -59,4 +59,4 @@ def wrong_dtype(dtype: object, wanted: object) -> str:
 
 def immutable(kind: str, name: str) -> str:
     """A write to a spec, which is a value."""
-    return f"cannot set {name!r}: a {kind} is a value; .replace({name}=...) makes another"
+    return f"cannot set {name!r}: {kind} is a value; .replace({name}=...) makes another"

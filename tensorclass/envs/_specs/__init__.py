@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import check as check
+from . import choice as choice
 from . import count as count
 from . import draw as draw
 from . import encode as encode

@@ -10,8 +10,15 @@ from torch import Size
 from ..._rules import errors
 
 
+def word(spec: Any) -> str:
+    """What a user calls a spec: Bounded, be it discrete or continuous."""
+    kind: type = getattr(spec, "_kind", type(spec))
+    return kind.__name__
+
+
 def _unknown(spec: Any, question: str) -> Exception:
-    return errors.KindError(f"a {type(spec).__name__} has no {question}")
+    name = word(spec)
+    return errors.KindError(f"{'an' if name[0] in 'AEIOU' else 'a'} {name} has no {question}")
 
 
 @singledispatch

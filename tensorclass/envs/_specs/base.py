@@ -107,7 +107,7 @@ class TensorSpec(PlannedMoves):
         """Raise an AssertionError that says why a value is not in the domain."""
         why = asked.fault(self, value)
         if why is not None:
-            raise spec_errors.NotInSpec(f"not in {type(self).__name__}: {why}")
+            raise spec_errors.NotInSpec(f"not in {asked.word(self)}: {why}")
 
     def type_check(self, value: Any, key: errors.Key | None = None) -> None:
         """Raise a TypeError if a value has not the shape and dtype of the spec."""
@@ -134,7 +134,7 @@ class TensorSpec(PlannedMoves):
     def __getitem__(self, index: Any) -> Any:
         """The spec of the rows that an index picks."""
         if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
-            raise errors.KeyMissing(f"no key {errors.name_of(index)}: a {type(self).__name__} is a spec without keys")
+            raise errors.KeyMissing(f"no key {errors.name_of(index)}: {asked.word(self)} is a spec without keys")
         node = self._node()
         return self._of(type(node).__getitem__(node, index), "index")
 

@@ -9,6 +9,7 @@ from torch import Size, Tensor
 from typing_extensions import Self
 
 from ..._rules import errors, spec_errors
+from .asked import word
 from .leaf import LeafSpec, checked_shape, ends_in
 
 
@@ -219,4 +220,4 @@ def check_places(spec: Any, node: Any, op: str) -> None:
     size, place = spec.shape[-1], node._fields["place"]
     want = torch.arange(size, device=spec.device)
     if place.shape[-1:] != (size,) or not torch.equal(place, want.expand(place.shape)):
-        raise errors.ShapeError(spec_errors.last_dim_moved(type(spec).__name__, op, size))
+        raise errors.ShapeError(spec_errors.last_dim_moved(word(spec), op, size))

@@ -111,4 +111,4 @@ def inside(low: Tensor, high: Tensor, share: Tensor) -> Tensor:
 def pick(allowed: Tensor, size: Size) -> Tensor:
     """One of the choices that a mask allows along its last dim, each as likely as the other."""
     rows = allowed.expand(*size, *allowed.shape).reshape(-1, allowed.shape[-1])
-    return torch.multinomial(rows.float(), 1).reshape(*size, *allowed.shape[:-1])
+    return torch.multinomial(rows.float(), 1).reshape((*size, *allowed.shape[:-1]))

@@ -11,6 +11,7 @@ from ..._keys import NestedKey
 from ..._rules import errors
 from ..._rules.errors import Key
 from ..._rules.keys import path, unravel
+from . import asked
 from .base import TensorSpec
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def entry(spec: Any, names: tuple[str, ...]) -> Any:
     for depth, name in enumerate(names):
         if not isinstance(spec, KeyedSpec):
             raise errors.KeyMissing(
-                f"no key {names!r}: {errors.name_of(names[:depth])} is no Composite but a {type(spec).__name__}"
+                f"no key {names!r}: {errors.name_of(names[:depth])} is no Composite but {asked.word(spec)}"
             )
         if name not in spec._names():
             under = f" (under {errors.name_of(unravel(names[:depth]))})" if depth else ""

@@ -13,6 +13,7 @@ from ..._rules import errors, spec_errors
 from ..._tensordict import TensorDict
 from ..._tree.contract import full_device
 from ..._tree.node import Node
+from .asked import word
 from .base import TensorSpec
 from .node import node_of, tensors_of
 
@@ -33,10 +34,10 @@ class LeafSpec(TensorSpec):
         vars(self).update(_batch=Size(shape), device=device, dtype=dtype, **more)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        raise spec_errors.SpecFixed(spec_errors.immutable(type(self).__name__, name))
+        raise spec_errors.SpecFixed(spec_errors.immutable(word(self), name))
 
     def __delattr__(self, name: str) -> None:
-        raise spec_errors.SpecFixed(spec_errors.immutable(type(self).__name__, name))
+        raise spec_errors.SpecFixed(spec_errors.immutable(word(self), name))
 
     def _arguments(self) -> dict[str, Any]:
         """What the spec is made of: it makes another, decides on equality, and is printed."""
@@ -85,7 +86,7 @@ class LeafSpec(TensorSpec):
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={show(value)}" for name, value in self._arguments().items() if value is not None)
-        return f"{self._kind.__name__}({shown})"
+        return f"{word(self)}({shown})"
 
     if TYPE_CHECKING:
 

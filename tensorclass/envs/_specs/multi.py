@@ -26,6 +26,7 @@ class MultiCategorical(LeafSpec):
     """
 
     nvec: Tensor
+    _most: int  # The choices of the slot that has most.
     allowed: Tensor | None  # The mask with a dim for slots and one for choices: shape (*shape, most choices).
 
     def __init__(
@@ -40,8 +41,14 @@ class MultiCategorical(LeafSpec):
     ) -> None:
         nvec, shape = slots_of("MultiCategorical", nvec, shape, device)
         self._set(shape, nvec.device, torch.int64 if dtype is None else dtype, nvec=nvec, allowed=allowed)
+        vars(self)["_most"] = int(nvec.max()) if nvec.numel() else 1
         if mask is not None:
             vars(self)["allowed"] = split_mask(mask, self)
+
+    def _moved(self, node: Any, op: str) -> MultiCategorical:
+        moved = super()._moved(node, op)
+        vars(moved)["_most"] = self._most  # An empty spec still knows how many choices a row would have.
+        return moved  # type: ignore[no-any-return]
 
     def _arguments(self) -> dict[str, Any]:
         return {"nvec": self.nvec, **super()._arguments(), "allowed": self.allowed}
@@ -63,13 +70,13 @@ class MultiCategorical(LeafSpec):
         """Which of 0, 1, ... each slot may be, along a new last dim."""
         if self.allowed is not None:
             return self.allowed
-        return torch.arange(int(self.nvec.max()), device=self.device) < self.nvec.unsqueeze(-1)
+        return torch.arange(self._most, device=self.device) < self.nvec.unsqueeze(-1)
 
     def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
         """The marks of all slots side by side."""
         if safe:
             self.assert_is_in(value)
-        return join_slots(marks(value, int(self.nvec.max())), per_slot(self))
+        return join_slots(marks(value, self._most), per_slot(self))
 
     def to_one_hot_spec(self) -> MultiOneHot:
         """The spec of to_one_hot(value)."""

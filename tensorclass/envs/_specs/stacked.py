@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from typing_extensions import Self
@@ -15,7 +15,7 @@ from ..._rules.dims import new_dim_in
 from ..._rules.keys import path
 from ..._tensordict import TensorDict
 from ..._tree.lazy import stacked_batch
-from .asked import beside, stack
+from .asked import beside, stack, word
 from .base import TensorSpec
 from .composite import Composite
 from .keyed import Entry, KeyedSpec
@@ -55,6 +55,10 @@ class Rows(TensorSpec):
 
     def _each(self, specs: Iterable[Any]) -> Self:
         return type(self)(*specs, dim=self._dim)
+
+    if TYPE_CHECKING:
+
+        def unbind(self, dim: int = 0) -> tuple[Any, ...]: ...  # Along its own dim, the specs themselves.
 
     def clone(self) -> Self:
         """A spec of its own that is equal to this one."""
@@ -166,8 +170,10 @@ class StackedComposite(Rows, KeyedSpec):
 def _(first: TensorSpec, specs: list[Any], dim: int) -> Any:
     for number, spec in enumerate(specs):
         if isinstance(spec, KeyedSpec) is not isinstance(first, KeyedSpec):
-            kinds = [type(one).__name__ for one in (first, spec)]
-            raise errors.KindError(f"stack: item 0 is a {kinds[0]}, item {number} a {kinds[1]}; one has keys")
+            kinds = [word(one) for one in (first, spec)]
+            raise errors.KindError(
+                f"stack: item 0 is {kinds[0]}, item {number} {kinds[1]}; one has keys, the other none"
+            )
     if all(first._alike(spec) for spec in specs):
         return TensorSpec._of(TensorDict._join("stack", [spec._node() for spec in specs], dim), "stack")
     return beside(first, specs, dim)
