@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ._specs.choices import Categorical as Categorical
     from ._specs.choices import OneHot as OneHot
     from ._specs.composite import Composite as Composite
+    from ._specs.declared import specs_of as specs_of
     from ._specs.multi import Binary as Binary
     from ._specs.multi import MultiCategorical as MultiCategorical
     from ._specs.multi import MultiOneHot as MultiOneHot
@@ -98,6 +99,7 @@ else:
         "_specs.choice": ("Choice",),
         "_specs.choices": ("Categorical", "OneHot"),
         "_specs.composite": ("Composite",),
+        "_specs.declared": ("specs_of",),
         "_specs.multi": ("Binary", "MultiCategorical", "MultiOneHot"),
         "_specs.plain": ("NonTensor",),
         "_specs.stacked": ("Stacked", "StackedComposite"),

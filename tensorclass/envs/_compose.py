@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, overload
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 import torch
 from torch import nn
@@ -11,9 +11,14 @@ from typing_extensions import Self, TypeVar
 
 from .._rules import errors
 from ._layout import Layout
-from ._transform import Transform, as_transform
+from ._maps import A0, A1, A2, O0, O1, O2, Maps, Unfolded
+from ._transform import A, Keeps, O, Transform, as_transform
 
 Members = TypeVar("Members", covariant=True, default=Any)
+T1 = TypeVar("T1", bound=Transform)
+T2 = TypeVar("T2", bound=Transform)
+T3 = TypeVar("T3", bound=Transform)
+T4 = TypeVar("T4", bound=Transform)
 
 
 class Compose(Transform, Generic[Members]):
@@ -28,6 +33,42 @@ class Compose(Transform, Generic[Members]):
     and `del` change the chain; the environment that it belongs to follows. A slice is a Compose of copies.
     """
 
+    # Members after which the classes are the same as before (Keeps) have no place in the type: what is left is short,
+    # and type checkers can put it together.
+    @overload
+    def __init__(self: Compose[tuple[()]], *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1]], t1: T1, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1]], k1: Keeps, t1: T1, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1]], k1: Keeps, k2: Keeps, t1: T1, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1]], k1: Keeps, k2: Keeps, k3: Keeps, t1: T1, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2]], t1: T1, t2: T2, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2]], t1: T1, k2: Keeps, t2: T2, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2]], k1: Keeps, t1: T1, t2: T2, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2]], t1: T1, k2: Keeps, k3: Keeps, t2: T2, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2]], k1: Keeps, t1: T1, k3: Keeps, t2: T2, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2]], k1: Keeps, k2: Keeps, t1: T1, t2: T2, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2, T3]], t1: T1, t2: T2, t3: T3, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2, T3]], t1: T1, t2: T2, k3: Keeps, t3: T3, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2, T3]], t1: T1, k2: Keeps, t2: T2, t3: T3, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2, T3]], k1: Keeps, t1: T1, t2: T2, t3: T3, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[tuple[T1, T2, T3, T4]], t1: T1, t2: T2, t3: T3, t4: T4, /, *keeps: Keeps) -> None: ...
+    @overload
+    def __init__(self: Compose[Unfolded], *given: Any, transforms: Iterable[Any] | None = None) -> None: ...
     def __init__(self, *given: Any, transforms: Iterable[Any] | None = None) -> None:
         super().__init__()
         if transforms is not None:
@@ -40,6 +81,22 @@ class Compose(Transform, Generic[Members]):
         for one in ready:
             one._own(self)
         self.transforms = nn.ModuleList(ready)
+
+    if TYPE_CHECKING:
+        __alone__: None  # type: ignore[assignment]  # What says so is no member, and Alone asks for a bool.
+
+        @overload
+        def __maps__(self: Compose[tuple[()]], obs: O, action: A, /) -> tuple[O, A]: ...
+        @overload
+        def __maps__(self: Compose[tuple[Maps[O0, A0, O1, A1]]], obs: O0, action: A0, /) -> tuple[O1, A1]: ...
+        @overload
+        def __maps__(
+            self: Compose[tuple[Maps[O0, A0, O1, A1], Maps[O1, A1, O2, A2]]], obs: O0, action: A0, /
+        ) -> tuple[O2, A2]: ...
+        @overload
+        def __maps__(self, obs: Any, action: Any, /) -> tuple[Any, Any]: ...
+        def __maps__(self, obs: Any, action: Any, /) -> tuple[Any, Any]:
+            raise NotImplementedError
 
     # ---- a chain is a list ----------------------------------------------------------------------------------------
 
@@ -131,7 +188,7 @@ class Compose(Transform, Generic[Members]):
         if kwargs and "tensordict" not in kwargs and len(self):
             from .._tensordict import TensorDict
 
-            data = self.forward(TensorDict(kwargs).auto_batch_size_())
+            data = self.forward(TensorDict(kwargs))
             values = tuple([data[key] for key in self._list[-1].out_keys])
             return values[0] if len(values) == 1 else values
         return nn.Module.__call__(self, *args, **kwargs)
@@ -193,7 +250,7 @@ class Compose(Transform, Generic[Members]):
         return type(self)(*[one.clone() for one in self._list])
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call]  # That of a module.
         for one in self._list:
             one._own(self)
 

@@ -23,7 +23,7 @@ def read(tensordict: Any, key: Key) -> Any:
 def write(tensordict: Any, key: Key, value: Any) -> None:
     """Put an entry under a key; only a TensorDict that is open takes it as it is."""
     if key.__class__ is str and isinstance(tensordict, TensorDict) and not tensordict._locked:
-        tensordict._fields[key] = value  # type: ignore[index]  # A str, as the line above says.
+        tensordict._fields[key] = value
     else:
         type(tensordict).set(tensordict, key, value)
 
@@ -59,3 +59,8 @@ def beside(key: Key, name: str) -> Key:
     ('agents', 'episode_reward')
     """
     return (*prefix(key), name) if prefix(key) else name
+
+
+def first(key: Key) -> str:
+    """The name at the root that a key begins with."""
+    return key if isinstance(key, str) else key[0]

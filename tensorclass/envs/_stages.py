@@ -33,7 +33,7 @@ class Stages:
 def members(transform: Transform) -> Iterator[Transform]:
     """The transforms of a chain, those of a Compose inside it too, from the environment outwards."""
     if type(transform) is Compose:
-        for one in transform.transforms:
+        for one in transform:
             yield from members(one)
     else:
         yield transform
@@ -41,9 +41,9 @@ def members(transform: Transform) -> Iterator[Transform]:
 
 def of_members(chain: list[Transform], layout: Layout) -> Stages:
     """The functions of some transforms; those that do nothing on a way are left out of it."""
-    steps = [one._step for one in chain if acts(one, "_step", "_call", "_apply_transform")]
-    resets = [one._reset for one in chain if acts(one, "_reset", "_call", "_apply_transform")]
-    inverses = [one._inv_call for one in reversed(chain) if one._inverse or acts(one, "_inv_call")]
+    steps: list[Forward] = [one._step for one in chain if acts(one, "_step", "_call", "_apply_transform")]
+    resets: list[Forward] = [one._reset for one in chain if acts(one, "_reset", "_call", "_apply_transform")]
+    inverses: list[Backward] = [one._inv_call for one in reversed(chain) if one._inverse or acts(one, "_inv_call")]
     return Stages(chain, steps, resets, inverses, layout)
 
 

@@ -64,9 +64,11 @@ class Transform(nn.Module):
         self._find_keys(None)
 
     if TYPE_CHECKING:
+        __alone__: bool
 
         def __maps__(self, obs: Any, action: Any, /) -> tuple[Any, Any]:
             """The classes of observation and action after the transform, for those before it; never called."""
+            raise NotImplementedError
 
     # ---- keys ---------------------------------------------------------------------------------------------------
 
@@ -210,7 +212,6 @@ class Transform(nn.Module):
                 f"{type(self).__name__} takes a container, or its in_keys ({errors.some_names(self._reads)}) by name; "
                 f"not {given}"
             )
-        data.auto_batch_size_()
         return _results(super().__call__(data), self._writes)
 
     # ---- the specs ----------------------------------------------------------------------------------------------
@@ -359,7 +360,8 @@ class Keeps(Transform):
 
     if TYPE_CHECKING:
 
-        def __maps__(self, obs: O, action: A, /) -> tuple[O, A]: ...
+        def __maps__(self, obs: O, action: A, /) -> tuple[O, A]:
+            raise NotImplementedError
 
     def _classes(self, obs: Any, action: Any) -> tuple[Any, Any]:
         return obs, action

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, overload
 
 import torch
 from torch import Size, nn
@@ -14,14 +15,19 @@ from .._tensordict import TensorDict
 from .._tree.contract import full_device
 from .._tree.node import kind
 from ._compose import Compose
-from ._entries import branch, write
+from ._entries import branch, first
 from ._env import EnvBase
+from ._inside import Inside
 from ._layout import Layout
+from ._maps import A0, A1, A2, A3, A4, O0, O1, O2, O3, O4, Alone, Function, Maps, Unfolded
 from ._masks import merged, over_batch, reset_masks
 from ._stages import Stages, of_members, stages
 from ._transform import Transform, as_transform
 from ._typed import Action, Next, Obs, Transition, of_classes, view
 from ._unwrap import auto_unwrap_transformed_env
+
+if TYPE_CHECKING:
+    from ..nn import TensorDictModuleBase
 
 
 class TransformedEnv(EnvBase[Obs, Action]):
@@ -39,6 +45,107 @@ class TransformedEnv(EnvBase[Obs, Action]):
     keeps the inner one). cache_specs=False: output_spec and input_spec are computed at each access.
     """
 
+    @overload
+    def __init__(
+        self: TransformedEnv[O0, A0],
+        base_env: EnvBase[O0, A0],
+        transform: None = None,
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[O1, A1],
+        base_env: EnvBase[O0, A0],
+        transform: Alone[O0, A0, O1, A1],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[O0, A0],
+        base_env: EnvBase[O0, A0],
+        transform: Compose[tuple[()]],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[O1, A1],
+        base_env: EnvBase[O0, A0],
+        transform: Compose[tuple[Maps[O0, A0, O1, A1]]],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[O2, A2],
+        base_env: EnvBase[O0, A0],
+        transform: Compose[tuple[Maps[O0, A0, O1, A1], Maps[O1, A1, O2, A2]]],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[O3, A3],
+        base_env: EnvBase[O0, A0],
+        transform: Compose[tuple[Maps[O0, A0, O1, A1], Maps[O1, A1, O2, A2], Maps[O2, A2, O3, A3]]],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[O4, A4],
+        base_env: EnvBase[O0, A0],
+        transform: Compose[
+            tuple[Maps[O0, A0, O1, A1], Maps[O1, A1, O2, A2], Maps[O2, A2, O3, A3], Maps[O3, A3, O4, A4]]
+        ],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[Any, Any],
+        base_env: EnvBase[O0, A0],
+        transform: Compose[Unfolded],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[O0, A0],
+        base_env: EnvBase[O0, A0],
+        transform: Function,
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[Any, Any],
+        base_env: EnvBase[O0, A0],
+        transform: TensorDictModuleBase | functools.partial[Any],
+        cache_specs: bool = True,
+        *,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: TransformedEnv[Any, Any],
+        *,
+        env: EnvBase[Any, Any],
+        transform: Any = None,
+        cache_specs: bool = True,
+        auto_unwrap: bool | None = None,
+    ) -> None: ...
     def __init__(
         self,
         base_env: EnvBase[Any, Any] | None = None,
@@ -78,6 +185,9 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
     @transform.setter
     def transform(self, transform: Any) -> None:
+        self._set_transform(transform)
+
+    def _set_transform(self, transform: Any) -> None:
         chain = Compose() if transform is None else as_transform(transform)
         before = self._modules.get("_chain")
         if chain is before:
@@ -97,11 +207,19 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name == "transform":  # A module would be registered under that name, and the property be passed by.
-            type(self).transform.__set__(self, value)
+            self._set_transform(value)
         else:
             super().__setattr__(name, value)
 
-    def append_transform(self, transform: Any) -> Self:
+    @overload
+    def append_transform(self, transform: Alone[Obs, Action, O1, A1]) -> TransformedEnv[O1, A1]: ...
+    @overload
+    def append_transform(self, transform: Compose[tuple[()]] | Function) -> TransformedEnv[Obs, Action]: ...
+    @overload
+    def append_transform(
+        self, transform: Compose[Any] | TensorDictModuleBase | functools.partial[Any]
+    ) -> TransformedEnv[Any, Any]: ...
+    def append_transform(self, transform: Any) -> Any:
         """Put a transform (or the members of a Compose) at the end of the chain; returns this environment."""
         return self._inserted(len(self._as_compose()), transform)
 
@@ -171,7 +289,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
             inner = branch(tensordict)
             for undo in found.inverses:
                 inner = undo(inner)
-        out = self._modules["base_env"]._advance(inner)
+        out = own["_modules"]["base_env"]._advance(inner)
         for step in found.steps:
             out = step(tensordict, out)
         if out.__class__ is not own["_next"]:
@@ -183,7 +301,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
         found = own["_stages"]
         masks = {} if tensordict is None else reset_masks(tensordict, self._keys)
         inner = self._masks_for_base(tensordict, masks) if masks else tensordict
-        out = self._modules["base_env"]._restart(inner, **kwargs)
+        out = own["_modules"]["base_env"]._restart(inner, **kwargs)
         for reset in found.resets:
             out = reset(tensordict, out)
         if masks:
@@ -257,7 +375,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
         self.base_env._set_seed(seed)
 
     @property
-    def batch_locked(self) -> bool:  # type: ignore[override]  # A class says it once; here the environment below says it.
+    def batch_locked(self) -> bool:
         """Whether the batch size of the environment is the only one that will do."""
         return self.base_env.batch_locked
 
@@ -381,51 +499,13 @@ class TransformedEnv(EnvBase[Obs, Action]):
             return getattr(base, name)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
+        super().__setstate__(state)  # type: ignore[no-untyped-call]  # That of a module.
         self.transform._own(self)
         self._build()
 
     def __repr__(self) -> str:
         inner = f"env={self.base_env!r},\ntransform={self.transform!r}".replace("\n", "\n    ")
         return f"{type(self).__name__}(\n    {inner})"
-
-
-class Inside:
-    """An environment between two transforms: for those that step or reset it themselves."""
-
-    def __init__(self, env: TransformedEnv[Any, Any], stages: Stages, outer: Stages) -> None:
-        self.env, self.stages, self.outer = env, stages, outer
-
-    def enter(self, tensordict: Any) -> Any:
-        """What is given from outside, as the transforms further out hand it on."""
-        inner = branch(tensordict)
-        for undo in self.outer.inverses:
-            inner = undo(inner)
-        return inner
-
-    def advance(self, tensordict: Any) -> Any:
-        """A step."""
-        inner = branch(tensordict)
-        for undo in self.stages.inverses:
-            inner = undo(inner)
-        out = self.env._step_base(inner)
-        for step in self.stages.steps:
-            out = step(tensordict, out)
-        return out
-
-    def restart(self) -> Any:
-        """A reset of everything."""
-        out = self.env.base_env._restart(None)
-        for reset in self.stages.resets:
-            out = reset(None, out)
-        return out
-
-    def onward(self, tensordict: Any, after: Any) -> Any:
-        """Where the next step starts from."""
-        out = branch(tensordict)
-        for key, value in after._fields.items():
-            write(out, key, value)
-        return out
 
 
 def the_base(base_env: Any, env: Any) -> EnvBase[Any, Any]:
@@ -443,17 +523,12 @@ def the_base(base_env: Any, env: Any) -> EnvBase[Any, Any]:
         raise TypeError("TransformedEnv: there is no base_env; give the environment to transform")
     if not isinstance(base_env, EnvBase):
         raise errors.KindError(f"TransformedEnv: base_env is {kind(base_env)}; an EnvBase would do")
-    return cast("EnvBase[Any, Any]", base_env)
+    return base_env
 
 
 def fixed(name: str) -> Exception:
     """The error for a write to what the environment below decides."""
     return errors.StructureError(f"{name} of a TransformedEnv is that of its environment; it cannot be set")
-
-
-def first(key: Any) -> str:
-    """The name at the root that a key begins with."""
-    return key if isinstance(key, str) else key[0]  # type: ignore[no-any-return]
 
 
 __all__ = ["TransformedEnv"]

@@ -24,8 +24,8 @@ class Carried(Keeps):
     _held: frozenset[Key] = frozenset()
 
     def _seen_at_the_end(self, layout: Layout, written_later: set[tuple[str, ...]]) -> None:
-        self.__dict__["_held"] = frozenset(key for key in self._writes if not survives(key, layout, written_later))
-        self.__dict__["_memory"] = {}
+        self._held = frozenset(key for key in self._writes if not survives(key, layout, written_later))
+        self._memory = {}
 
     def _last(self, tensordict: Any, key: Key) -> Any:
         """What was written at the step before, or None."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, overload
 
 import torch
 from torch import Tensor
+from typing_extensions import TypeVar
 
 from ..._rules import errors
 from ..._rules.keys import Key
+from ..._tensorclass import TensorClass
 from .._entries import read
 from .._layout import Layout
 from .._specs.box import Bounded
@@ -32,7 +34,19 @@ class SamplingStrategy(Enum):
     RANDOM = "random"
 
 
-class ActionDiscretizer(Transform):
+class Discrete(TensorClass):
+    """A discrete action: the number of a choice, for each slot."""
+
+    action: Tensor
+
+
+D = TypeVar("D", covariant=True, default=Any)
+
+
+Strategy = SamplingStrategy  # Its name in annotations of a class that has the other one as an attribute.
+
+
+class ActionDiscretizer(Transform, Generic[D]):
     """A continuous action as one of so many intervals for each of its slots.
 
     >>> from tensorclass.envs import GymEnv, TransformedEnv
@@ -41,20 +55,44 @@ class ActionDiscretizer(Transform):
     (tensor([4]), tensor([1.5000]))
 
     num_intervals: one number, or one for each slot. sampling: the end or the middle (MEDIAN) of the interval, or a
-    RANDOM place in it. categorical=False: one mark for each slot instead of a number.
+    RANDOM place in it. categorical=False: one mark for each slot instead of a number. Without action_key it is the
+    only action of the environment; from outside it is called "action" then, and its class is Discrete.
     """
 
-    SamplingStrategy = SamplingStrategy
+    SamplingStrategy: ClassVar[type[Strategy]] = SamplingStrategy
+    _keys_given: tuple[bool, bool]
+    low: Tensor | None
+    width: Tensor
 
+    @overload
+    def __init__(
+        self: ActionDiscretizer[Discrete],
+        num_intervals: int | Sequence[int] | Tensor,
+        action_key: None = None,
+        out_action_key: None = None,
+        sampling: Strategy | str | None = None,
+        categorical: bool = True,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self: ActionDiscretizer[Any],
+        num_intervals: int | Sequence[int] | Tensor,
+        action_key: Key | None = None,
+        out_action_key: Key | None = None,
+        sampling: Strategy | str | None = None,
+        categorical: bool = True,
+    ) -> None: ...
     def __init__(
         self,
         num_intervals: int | Sequence[int] | Tensor,
-        action_key: Key = "action",
+        action_key: Key | None = None,
         out_action_key: Key | None = None,
-        sampling: SamplingStrategy | str | None = None,
+        sampling: Strategy | str | None = None,
         categorical: bool = True,
     ) -> None:
-        super().__init__([], [], [action_key], [action_key if out_action_key is None else out_action_key])
+        self._keys_given = action_key is not None, out_action_key is not None
+        takes: Key = "action" if action_key is None else action_key
+        super().__init__([], [], [takes], [takes if out_action_key is None else out_action_key])
         counts = torch.as_tensor(num_intervals)
         if bool((counts < 1).any()):
             raise errors.OptionError(f"ActionDiscretizer: num_intervals is {num_intervals}; 1 or more would do")
@@ -69,9 +107,14 @@ class ActionDiscretizer(Transform):
     if TYPE_CHECKING:
         counts: Tensor
 
-        def __maps__(self, obs: O, action: Any, /) -> tuple[O, Any]: ...
+        def __maps__(self, obs: O, action: Any, /) -> tuple[O, D]:
+            raise NotImplementedError
 
     def _settle(self, layout: Layout) -> None:
+        found = list(layout.keys("action"))
+        if not self._keys_given[0] and len(found) == 1:
+            self._given[2] = found
+            self._given[3] = self._given[3] if self._keys_given[1] else ["action"]
         super()._settle(layout)
         spec = layout.keys("action")[self._takes[0]]
         name = errors.name_of(self._takes[0])
@@ -116,7 +159,7 @@ class ActionDiscretizer(Transform):
         return action_spec
 
     def _classes(self, obs: Any, action: Any) -> tuple[Any, Any]:
-        return obs, Any
+        return obs, (Any if any(self._keys_given) else Discrete)
 
 
 class ActionMask(Keeps):
@@ -162,7 +205,5 @@ class ActionMask(Keeps):
         if action is not None and mask is not None and self._spec is not None:
             self._spec.update_mask(mask.bool())
             if not self._spec.is_in(action):
-                raise errors.OptionError(
-                    f"ActionMask: the action {action.tolist()} is none that is allowed"
-                )
+                raise errors.OptionError(f"ActionMask: the action {action.tolist()} is none that is allowed")
         return tensordict

@@ -35,6 +35,7 @@ class CatTensors(Transform, Generic[V]):
 
     _group = "observation"
     _paired = False
+    sort: bool
 
     def __init__(
         self,
@@ -51,7 +52,7 @@ class CatTensors(Transform, Generic[V]):
         if dim >= 0:
             raise errors.OptionError(f"CatTensors: dim is {dim}; count it from the end (-1 is the last), since the "
                                      "batch dims stand in front")  # fmt: skip
-        self.__dict__["sort"] = sort
+        self.sort = sort
         if out_key is None:
             out_key = out_keys[0] if out_keys else the_field(obs)
         super().__init__(in_keys, [out_key])
@@ -59,11 +60,12 @@ class CatTensors(Transform, Generic[V]):
 
     if TYPE_CHECKING:
 
-        def __maps__(self, obs: Any, action: A, /) -> tuple[V, A]: ...
+        def __maps__(self, obs: Any, action: A, /) -> tuple[V, A]:
+            raise NotImplementedError
 
     def _find_keys(self, found: Sequence[Key] | None) -> None:
         super()._find_keys(found)
-        if self.__dict__["sort"]:
+        if self.sort:
             self._reads = tuple(sorted(self._reads, key=lambda key: ".".join(path(key))))
 
     def _call(self, next_tensordict: Any) -> Any:
@@ -103,8 +105,8 @@ class CatTensors(Transform, Generic[V]):
                 "(unsqueeze_if_oor=True adds the dim where it lacks)"
             ) from error
         if all(isinstance(spec, Bounded) for spec in specs):
-            ends = [self._joined([getattr(spec, end) for spec in specs]) for end in ("low", "high")]
-            joined = Bounded(*ends, joined.shape, device=joined.device, dtype=joined.dtype)
+            low, high = [self._joined([getattr(spec, end) for spec in specs]) for end in ("low", "high")]
+            joined = Bounded(low, high, joined.shape, device=joined.device, dtype=joined.dtype)
         if self.del_keys:
             for key in self._reads:
                 drop_spec(observation_spec, key)

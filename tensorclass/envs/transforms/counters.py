@@ -31,6 +31,8 @@ class StepCounter(Carried):
     are several groups of flags, each has a count of its own.
     """
 
+    step_count_key: str
+
     def __init__(
         self,
         max_steps: int | None = None,
@@ -40,7 +42,7 @@ class StepCounter(Carried):
     ) -> None:
         if max_steps is not None and max_steps < 1:
             raise errors.OptionError(f"StepCounter: max_steps is {max_steps}; 1 or more would do, or None for no end")
-        self.__dict__["step_count_key"] = step_count_key
+        self.step_count_key = step_count_key
         super().__init__([])
         self.max_steps, self.update_done = max_steps, update_done
         self.truncated_key = truncated_key
@@ -197,8 +199,10 @@ class InitTracker(Carried):
     tensor([ True, False, False])
     """
 
+    init_key: str
+
     def __init__(self, init_key: str = "is_init") -> None:
-        self.__dict__["init_key"] = init_key
+        self.init_key = init_key
         super().__init__([])
         self._places: tuple[tuple[Key, Key], ...] = (("done", init_key),)
 

@@ -21,10 +21,11 @@ class LastFrames(Leafwise):
     """A transform of the last N observations of an episode, which it keeps itself: [*B, N, *shape] for each key."""
 
     N: int
+    _frames: dict[Key, Tensor]
 
     def __init__(self, in_keys: Keys, out_keys: Keys) -> None:
         super().__init__(in_keys, out_keys)
-        self.__dict__["_frames"] = {}
+        self._frames = {}
 
     def _first(self, value: Tensor) -> Tensor:
         """The frames at the begin of an episode, for its first observation."""

@@ -16,12 +16,12 @@ from ..._rules.keys import unravel
 from ..._tensordict import TensorDict
 from ..._tree import walk
 from ..._tree.node import Node, kind
+from .._classes import flat
 from .._entries import drop, read, write
 from .._layout import Layout, class_fields
 from .._specs.box import Unbounded
 from .._specs.composite import Composite
 from .._transform import Transform
-from .._typed import flat
 
 if TYPE_CHECKING:
     from .._transform import A
@@ -44,19 +44,21 @@ class MapObs(Transform, Generic[O0, O1]):
 
     _group = "observation"
     _paired = False
+    _takes_class: Any
 
     def __init__(self, function: Callable[[O0], O1], *, obs_spec: Composite | None = None) -> None:
         super().__init__(None, [])
         self.function, self.obs_spec = function, obs_spec
-        self.__dict__["_takes_class"] = Any
+        self._takes_class = Any
 
     if TYPE_CHECKING:
 
-        def __maps__(self, obs: O0, action: A, /) -> tuple[O1, A]: ...
+        def __maps__(self, obs: O0, action: A, /) -> tuple[O1, A]:
+            raise NotImplementedError
 
     def _settle(self, layout: Layout) -> None:
         super()._settle(layout)
-        self.__dict__["_takes_class"] = layout.obs
+        self._takes_class = layout.obs
 
     def _observed(self, data: Any) -> Any:
         """The observation in some data, as the function takes it."""
@@ -66,7 +68,7 @@ class MapObs(Transform, Generic[O0, O1]):
             if value is None:
                 self._refuse_missing(key, data)
             write(out, key, value)
-        cls = self.__dict__["_takes_class"]
+        cls = self._takes_class
         return out if class_fields(cls) is None else cls.from_tensordict(out)
 
     def _mapped(self, data: Any) -> dict[str, Any]:

@@ -18,9 +18,11 @@ from .._transform import Keeps
 class Stepping(Keeps):
     """A transform that steps what is inside of it."""
 
+    _layout: Layout
+
     def _settle(self, layout: Layout) -> None:
         super()._settle(layout)
-        self.__dict__["_layout"] = layout
+        self._layout = layout
 
     def _ends(self) -> list[Any]:
         from .counters import done_keys
