@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, overload
 
 import torch
 from torch import Size
@@ -14,14 +15,22 @@ from .._rules.nearest import suggest
 from .._tensordict import TensorDict
 from .._tree.contract import as_size, full_device
 from .._tree.node import Node
-from ..nn._ends import bound_ends
+from ..nn._ends import bound_ends, class_of
 from . import _conform as conform
+from ._classes import flat, has_fields, known, refuse_collisions
 from ._flags import any_over, complete
 from ._masks import merged, over_batch, reset_masks, with_mask
 from ._meta import EnvMeta
+from ._specs.declared import specs_of
 from ._step import node_onward
-from ._typed import Action, Next, Obs, Transition, flat, known, of_classes, refuse_collisions, view
+from ._typed import Action, Next, Obs, Transition, of_classes, view
 from ._unbatched import UnbatchedSpecs
+
+if TYPE_CHECKING:
+    from ..nn import TensorDictModuleBase
+    from ._compose import Compose
+    from ._maps import A1, O1, Alone, Function
+    from ._transformed import TransformedEnv
 
 OPTIONS = ("device", "batch_size", "allow_done_after_reset", "spec_locked", "run_type_checks")
 
@@ -73,6 +82,14 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         own["_on"] = None if device is None else full_device(device)
         own["_allow_done"], own["_spec_locked"], own["_is_closed"] = allow_done_after_reset, spec_locked, False
         self._set_up_specs()
+        self._declare_specs()
+
+    def _declare_specs(self) -> None:
+        """Take the specs of observation and action from their classes."""
+        for slot, cls in zip(("full_observation_spec", "full_action_spec"), self._classes):
+            if has_fields(class_of(cls)):
+                spec = specs_of(class_of(cls), typed=False, strict=False)
+                self._put_spec(slot, spec.expand(*self._batch, *spec.shape) if self._batch else spec)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -223,9 +240,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
             return self._adopted(tensordict)  # type: ignore[no-any-return]  # The classes of this environment.
         return self.reset(with_mask(tensordict, self._keys))
 
-    def step_and_maybe_reset(
-        self, tensordict: TensorDict
-    ) -> tuple[Transition[Obs, Action], Transition[Obs, Action]]:
+    def step_and_maybe_reset(self, tensordict: TensorDict) -> tuple[Transition[Obs, Action], Transition[Obs, Action]]:
         """A step, and what the next step starts from: episodes that are over have been reset there."""
         whole = self.step(tensordict)
         return whole, self.maybe_reset(self._onward(whole))
@@ -379,6 +394,26 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
                 spec[group.key("truncated")] = found[group.key("done")].clone()
         self.full_done_spec = spec
         return self
+
+    @overload
+    def append_transform(self, transform: Alone[Obs, Action, O1, A1]) -> TransformedEnv[O1, A1]: ...
+    @overload
+    def append_transform(self, transform: Compose[tuple[()]] | Function) -> TransformedEnv[Obs, Action]: ...
+    @overload
+    def append_transform(
+        self, transform: Compose[Any] | TensorDictModuleBase | functools.partial[Any]
+    ) -> TransformedEnv[Any, Any]: ...
+    def append_transform(self, transform: Any) -> Any:
+        """This environment seen through a transform: a new TransformedEnv (one that is there already is changed)."""
+        from ._transformed import TransformedEnv
+
+        return TransformedEnv(self, transform)
+
+    def map_obs(self, function: Callable[[Obs], O1]) -> TransformedEnv[O1, Action]:
+        """This environment with its observations through a function, as append_transform(MapObs(function))."""
+        from .transforms.maps import MapObs
+
+        return self.append_transform(MapObs(function))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_size={self.batch_size}, device={self.device})"
