@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -40,6 +40,7 @@ class Held:
     dtypes: frozenset[torch.dtype] | None = None
     word: str = ""  # the annotation, for messages
     bound: tuple[tuple[Any, Any], ...] = ()  # what the type variables of a generic container class stand for
+    spec: Any = field(default=None, compare=False)  # what Annotated[..., spec] says of the values
 
     @property
     def is_tensor(self) -> bool:
@@ -141,12 +142,15 @@ def _annotated(name: str, inner: Any, scope: Scope, bound: Mapping[Any, Any]) ->
 
 
 def _with_spec(held: Held, metadata: Iterable[Any]) -> Held:
-    """Annotated[Tensor, spec] is *batch and the shape of the spec; other metadata says nothing."""
+    """Annotated[Tensor, spec] is *batch and the shape of the spec; other metadata says nothing.
+
+    A spec is whatever has a torch.Size as its shape: those of environments are not known here.
+    """
     for spec in metadata:
         shape = getattr(spec, "shape", None)
-        if held.is_tensor and isinstance(shape, torch.Size):
-            dims = parse(" ".join(["*batch", *map(str, shape)]))
-            return Held(held.type, dims, held.dtypes, held.word)
+        if isinstance(shape, torch.Size) and not isinstance(spec, (Tensor, Node)):
+            row = parse(" ".join(["*batch", *["_" if size < 0 else str(size) for size in shape]]))
+            return replace(held, dims=row if held.is_tensor and held.dims is None else held.dims, spec=spec)
     return held
 
 
@@ -162,6 +166,7 @@ def _shaped(name: str, one: Any, inner: Held) -> Held:
         None if known is None else frozenset(dtype for dtype in known if isinstance(dtype, torch.dtype)),
         f'{one.dtype.__name__}[{inner.word}, "{one.dim_str}"]',
         inner.bound,
+        inner.spec,
     )
 
 

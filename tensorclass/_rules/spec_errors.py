@@ -60,3 +60,16 @@ def wrong_dtype(dtype: object, wanted: object) -> str:
 def immutable(kind: str, name: str) -> str:
     """A write to a spec, which is a value."""
     return f"cannot set {name!r}: {kind} is a value; .replace({name}=...) makes another"
+
+
+def no_shape(class_name: str, name: str, words: str) -> str:
+    """A field whose annotation says no shape, where a spec is needed."""
+    return (
+        f"field {name!r} of {class_name} is declared {words}, which says no shape; "
+        f'annotate it Float[Tensor, "*batch 3"] or Annotated[Tensor, Unbounded((3,))]'
+    )
+
+
+def two_shapes(where: str, words: str, shape: Batch) -> str:
+    """An annotation whose shape and whose spec differ."""
+    return f"{where}: the annotation {words} and the spec of shape {show(shape)} do not fit each other"

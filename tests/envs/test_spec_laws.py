@@ -110,8 +110,8 @@ def test_a_copy_is_equal_and_hashes_the_same(spec: TensorSpec) -> None:
         assert other == spec and other is not spec
         if not isinstance(spec, Composite) and "Composite" not in type(spec).__name__:
             assert hash(other) == hash(spec)
-    other = "spec"
-    assert (spec == other) is False
+    text: Any = "spec"
+    assert (spec == text) is False
 
 
 @pytest.mark.parametrize("first", SPECS)

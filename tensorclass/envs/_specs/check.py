@@ -14,7 +14,7 @@ from ..._tree.node import Node, kind
 from .asked import fault, misfit
 from .box import Bounded, Unbounded
 from .choices import Categorical, OneHot
-from .leaf import LeafSpec, shape_fits
+from .leaf import LeafSpec, number, shape_fits
 from .multi import Binary, MultiCategorical, MultiOneHot
 from .plain import NonTensor
 
@@ -34,30 +34,33 @@ def _(spec: NonTensor, value: Any) -> str | None:
     return None if data else f"the value is {kind(value)}; one that is no tensor is needed"
 
 
-def within(holds: Callable[[Any, Tensor], Tensor], words: Callable[[Any], str]) -> Callable[[Any, Any], str | None]:
+Words = Callable[[Any, Tensor], str]
+
+
+def within(holds: Callable[[Any, Tensor], Tensor], words: Words) -> Callable[[Any, Any], str | None]:
     """The check of a kind of spec: which numbers of a value that fits are allowed, and what they should have been."""
 
     def check(spec: Any, value: Any) -> str | None:
         why = misfit(spec, value)
         if why is not None:
             return why
-        good = holds(spec, value if value.device == spec.device else value.to(spec.device))
-        if bool(good.all()):
-            return None
-        bad = value[~good.to(value.device)] if good.shape == value.shape else value
-        shown = (
-            bad.reshape(-1)[:3].tolist() if good.shape == value.shape else bad.reshape(-1, bad.shape[-1])[0].tolist()
-        )
-        return f"the value has {', '.join(str(number) for number in shown)}; {words(spec)}"
+        value = value.to(spec.device)
+        good = holds(spec, value)
+        return None if bool(good.all()) else f"the value has {some(value, ~good)}; {words(spec, ~good)}"
 
     return check
 
 
-def ends(spec: Bounded) -> str:
-    """The interval of a spec in words."""
-    low, high = spec.low.reshape(-1), spec.high.reshape(-1)
-    even = low.numel() and bool((low == low[0]).all()) and bool((high == high[0]).all())
-    return f"{low[0].item()} to {high[0].item()} would do" if even else "that is outside of the bounds"
+def some(value: Tensor, bad: Tensor) -> str:
+    """The first numbers that are not allowed, or the first row of marks."""
+    rows = value[bad]
+    return ", ".join([number(one) for one in (rows[:3] if rows.ndim == 1 else rows[0])])
+
+
+def ends(spec: Bounded, bad: Tensor) -> str:
+    """The bounds of the first number that is outside."""
+    low, high = [number(end.expand(bad.shape)[bad][0]) for end in spec.space]
+    return f"{low} to {high} would do"
 
 
 def marked(spec: OneHot, value: Tensor) -> Tensor:
@@ -92,8 +95,8 @@ def marked_slots(spec: MultiOneHot, value: Tensor) -> Tensor:
 fault.register(Unbounded, misfit)
 fault.register(NonTensor, misfit)
 fault.register(Bounded, within(lambda spec, value: (value >= spec.low) & (value <= spec.high), ends))
-fault.register(Categorical, within(allowed, lambda spec: f"an allowed one of 0 to {spec.n - 1} would do"))
-fault.register(OneHot, within(marked, lambda spec: f"one mark among {spec.n}, at an allowed place, would do"))
-fault.register(MultiCategorical, within(allowed_slots, lambda spec: "that is no allowed choice of its slot"))
-fault.register(MultiOneHot, within(marked_slots, lambda spec: f"one mark in each of {list(spec.nvec)} would do"))
-fault.register(Binary, within(lambda spec, value: (value == 0) | (value == 1), lambda spec: "0 or 1 would do"))
+fault.register(Categorical, within(allowed, lambda spec, bad: f"an allowed one of 0 to {spec.n - 1} would do"))
+fault.register(OneHot, within(marked, lambda spec, bad: f"one mark among {spec.n}, at an allowed place, would do"))
+fault.register(MultiCategorical, within(allowed_slots, lambda spec, bad: "that is no allowed choice of its slot"))
+fault.register(MultiOneHot, within(marked_slots, lambda spec, bad: f"one mark in each of {list(spec.nvec)} would do"))
+fault.register(Binary, within(lambda spec, value: (value == 0) | (value == 1), lambda spec, bad: "0 or 1 would do"))

@@ -124,9 +124,16 @@ def show(value: Any) -> str:
         return repr(str(value))
     if isinstance(value, Tensor):
         if value.numel() and bool((value == value.reshape(-1)[0]).all()):
-            return repr(value.reshape(-1)[0].item())
+            return number(value.reshape(-1)[0])
         return repr(value.tolist()) if value.numel() <= 8 else f"<{list(value.shape)}>"
     return repr(value)
+
+
+def number(value: Tensor) -> str:
+    """A number as somebody would write it: 0.1, and not what float32 makes of it."""
+    exact = value.item()
+    short = (float(f"{exact:.{digits}g}") for digits in range(1, 17)) if isinstance(exact, float) else ()
+    return repr(next((one for one in short if torch.tensor(one, dtype=value.dtype) == value.cpu()), exact))
 
 
 def ends_in(kind: str, shape: Size, size: int, what: str) -> None:
