@@ -19,7 +19,7 @@ from ._columns import array, column, entry, put
 from ._env import OPTIONS, EnvBase
 from ._specs.box import Unbounded
 from ._specs.composite import Composite
-from ._sprint import apart, sprint
+from ._sprint import sprint
 from ._typed import Next, Transition, of_classes, view
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         seen = Codec(runs.spaces[0], name, as_index, TAKEN)
         done = Codec(runs.spaces[1], "action", as_index, [*TAKEN, *[leaf.key[0] for leaf in seen.leaves]])
         own = self.__dict__
-        own["_env"], own["_driver"], own["_seed"], own["_readers"] = env, runs, None, []
+        own["_env"], own["_driver"], own["_seed"], own["_readers"], own["_last"] = env, runs, None, [], {}
         own["_action"], own["_columns"] = done, [column(leaf, self._batch) for leaf in seen.leaves]
         own["_shapes"] = [(leaf.key, (*self._batch, *leaf.coding.spec.shape)) for leaf in done.leaves]
         own["_plain"] = type(self)._step is GymWrapper._step
@@ -114,9 +114,9 @@ class GymWrapper(EnvBase[Seen, Done]):
     def _declare(self, obs: Any, action: Any) -> None:
         """Have obs and action read as these classes; without them as BoxObs and BoxAction where these fit."""
         obs, action = [own if own is not Any else given for own, given in zip(type(self)._classes, (obs, action))]
-        if obs is None and list(self.full_observation_spec.keys()) == ["observation"]:
+        if obs is None and is_tensor(self.full_observation_spec, "observation"):
             obs = BoxObs
-        if action is None and list(self.full_action_spec.keys()) == ["action"]:
+        if action is None and is_tensor(self.full_action_spec, "action"):
             action = BoxAction
         declare(self, obs, action)
 
@@ -141,7 +141,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         mask = None if tensordict is None else tensordict._fields.get("_reset")
         if mask is not None and not mask.any():
             kept = {key: value for key, value in tensordict._fields.items() if key != "_reset"}
-            return view(self._transition, kept, self._batch, self._on)
+            return view(self._transition, {**self.__dict__["_last"], **kept}, self._batch, self._on)
         return super()._restart(tensordict, **kwargs)
 
     def _reset(
@@ -187,9 +187,12 @@ class GymWrapper(EnvBase[Seen, Done]):
     def _raw_actions(self, actions: Any) -> list[Raw]:
         """The actions of many steps of one environment."""
         own, steps = self.__dict__, len(actions)
+        codec: Codec = own["_action"]
         shapes = {key: (steps, *shape) for key, shape in own["_shapes"]}
         values = {key: array(entry(actions._fields, key), key, shape) for key, shape in shapes.items()}
-        return apart(own["_action"].raw(values))
+        if codec.is_number:  # All at once.
+            return list(codec.raw(values))
+        return [codec.raw({key: value[step] for key, value in values.items()}) for step in range(steps)]
 
     def _at_once(self, tensordict: Any, asked: Options) -> Any:
         if not self._is_quick(tensordict, asked):
@@ -224,6 +227,7 @@ class GymWrapper(EnvBase[Seen, Done]):
             out = reader(info, out)
         if own["_on"] is not None:
             out = out.to(own["_on"])
+        own["_last"] = {key: value for key, value in out._fields.items() if key != "reward"}
         return out
 
     # ---- info -------------------------------------------------------------------------------------------------------
@@ -327,6 +331,11 @@ class GymEnv(GymWrapper[Seen, Done]):
         name = "pixels" if from_pixels and pixels_only else "observation"
         self._take(env, name, categorical_action_encoding, device, ours)
         self._declare(obs, action)
+
+
+def is_tensor(spec: Composite, key: str) -> bool:
+    """Whether a tensor under this key is all that there is."""
+    return list(spec.keys()) == [key] and not isinstance(spec[key], Composite) and spec[key].dtype is not None
 
 
 def declare(env: Any, obs: Any, action: Any) -> None:

@@ -112,12 +112,3 @@ def joined(arrays: list[Any], axis: int = 0) -> Any:
 def tensors(values: Any) -> Any:
     """The values of many steps as a container keeps them."""
     return NonTensorStack(*values) if values.dtype == object else torch.from_numpy(values)
-
-
-def apart(raw: Any) -> list[Any]:
-    """The actions of many steps, one by one."""
-    if isinstance(raw, dict):
-        return [dict(zip(raw, row)) for row in zip(*[apart(part) for part in raw.values()])]
-    if isinstance(raw, tuple):
-        return list(zip(*[apart(part) for part in raw]))
-    return list(raw)

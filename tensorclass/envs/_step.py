@@ -9,6 +9,7 @@ from .._rules.errors import Key
 from .._rules.keys import path
 from .._tensordict import TensorDict
 from .._tree.node import is_tree
+from ._entries import branch
 
 T = TypeVar("T", bound=TensorDict)
 Paths = frozenset[tuple[str, ...]]
@@ -97,9 +98,9 @@ def joined(
 def node_onward(root: Any, after: Any, rewards: Paths, name: str) -> Any:
     """What the next step starts from, of a nested container that is at the root, under next, or at both."""
     if after is None:
-        return root
+        return branch(root)  # A policy may write into it; the row before keeps what it has.
     if root is after or (not rewards and (root is None or root._fields.keys() <= after._fields.keys())):
-        return after
+        return branch(after)
     return after._like(joined(after._fields, {} if root is None else root._fields, rewards, rewards, (name,)))
 
 

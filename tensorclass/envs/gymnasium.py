@@ -14,13 +14,13 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 
 from .._rules import errors
+from ._specs.asked import stack
 from ._specs.base import TensorSpec
 from ._specs.box import Bounded, Unbounded
 from ._specs.choices import Categorical, OneHot
 from ._specs.composite import Composite
 from ._specs.multi import Binary, MultiCategorical, MultiOneHot
 from ._specs.plain import NonTensor
-from ._specs.stacked import stack
 
 # Honest Any: what a space holds is an array, a number, a string, a dict or tuple of these, whatever its author likes.
 Raw = Any
@@ -88,21 +88,30 @@ def _(space: spaces.MultiBinary, as_index: bool) -> Coding:
 
 @coding.register(spaces.Tuple)
 def _(space: Any, as_index: bool) -> Coding:
-    """A tuple of like parts is a stack of them, in its first dim."""
+    """A tuple of like parts is a stack of them, in its first dim; one of numbers is what a MultiDiscrete is."""
+    if are_numbers(space):
+        sizes, starts = zip(*[(part.n, part.start) for part in space])
+        spec, encode, decode = coding(spaces.MultiDiscrete(sizes, start=starts), as_index)
+        return Coding(spec, partial(_rows_encoded, encode), partial(_rows_decoded, decode))
     parts = [coding(part, as_index) for part in space]
     axis = -1 - len(parts[0].spec.shape)
-    spec: Any = stack([part.spec for part in parts], 0)
-    return Coding(spec, partial(_stacked, parts, axis), partial(_unstacked, parts, axis))
+    whole: Any = stack(parts[0].spec, [part.spec for part in parts], 0)
+    return Coding(whole, partial(_stacked, parts, axis), partial(_unstacked, parts, axis))
 
 
-NUMBERS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+ARRAYS = (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)
+
+
+def are_numbers(space: spaces.Tuple[Any]) -> bool:
+    """Whether all parts of a tuple are numbers up to some n."""
+    return all(isinstance(part, spaces.Discrete) for part in space)
 
 
 def is_stack(space: spaces.Tuple[Any], as_index: bool) -> bool:
-    """Whether the parts of a tuple are tensors of one shape and dtype."""
-    if not all(
-        isinstance(part, (spaces.Box, spaces.Discrete, spaces.MultiDiscrete, spaces.MultiBinary)) for part in space
-    ):
+    """Whether a tuple is one tensor: of numbers, or of parts of one shape and dtype."""
+    if are_numbers(space):
+        return True
+    if not all(isinstance(part, ARRAYS) for part in space):
         return False
     specs = [coding(part, as_index).spec for part in space]
     return len({(spec.shape, spec.dtype) for spec in specs}) == 1
@@ -142,6 +151,14 @@ def _hottests(sizes: list[int], start: Any, rows: Any) -> Raw:
     return np.stack([slot.argmax(-1) for slot in slots], -1).reshape(*rows.shape[:-1], *start.shape) + start
 
 
+def _rows_encoded(encode: Any, raw: Raw) -> Any:
+    return encode(np.stack(raw, -1))
+
+
+def _rows_decoded(decode: Any, rows: Any) -> Raw:
+    return tuple(np.moveaxis(decode(rows), -1, 0))
+
+
 def _stacked(parts: list[Coding], axis: int, raw: Raw) -> Any:
     return np.stack([one if part.encode is None else part.encode(one) for part, one in zip(parts, raw)], axis)
 
@@ -168,6 +185,7 @@ class Codec:
         is_open = isinstance(space, spaces.Dict) and not {*taken} & {str(key) for key in space}
         self._tree = _tree(space, () if is_open else (name,), (), as_index)
         self.leaves = list(_leaves(self._tree))
+        self.is_number = isinstance(space, spaces.Discrete)
 
     @property
     def spec(self) -> Composite:
