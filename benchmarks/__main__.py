@@ -10,7 +10,7 @@ from itertools import chain
 
 import torch
 
-from . import modules
+from . import modules, storage
 from .imports import imports
 from .libraries import ours, peer
 from .rows import Case, cases
@@ -37,10 +37,10 @@ def main() -> int:
     print(f"us a call, medians of {options.rounds} rounds".ljust(32), *HEADINGS)
     broken: list[str] = []
     over_peer: dict[str, list[float]] = {}
-    for case in chain(cases(ours(), other), modules.cases(other is not None)):
+    for case in chain(cases(ours(), other), modules.cases(other is not None), storage.cases(ours(), other)):
         if options.only not in f"{case.kind} {case.name}":
             continue
-        times = in_turns(case.ways, options.rounds)
+        times = in_turns(case.ways, case.rounds or options.rounds, case.clock)
         print(_line(case, times), flush=True)
         broken += _beyond(case, times)
         if "peer" in case.ways:

@@ -7,6 +7,7 @@ leaves `d` (`ds`, `dd`). Each line is the body of a function, and the call of th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ import torch
 
 from . import by_hand
 from .libraries import Library, leaves
-from .timing import Way
+from .timing import Clock, Way
 
 BATCH = (32,)
 
@@ -36,6 +37,8 @@ class Case:
     name: str
     limit: float
     ways: dict[str, Way]
+    clock: Clock = time.process_time
+    rounds: int = 0  # Of what takes seconds; 0: as many as are asked for.
 
 
 TYPED = [

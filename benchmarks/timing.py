@@ -1,4 +1,4 @@
-"""Time several ways to do one thing, in turns and in CPU seconds, so that a busy machine slows them all alike."""
+"""Time several ways to do one thing, in turns (and in CPU seconds), so that a busy machine slows them all alike."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from timeit import Timer
 
 Way = Callable[[], None]
+Clock = Callable[[], float]
 
 
 @dataclass
 class Times:
-    """CPU seconds a run, one entry a round, for every way of doing it."""
+    """Seconds a run, one entry a round, for every way of doing it."""
 
     rounds: Mapping[str, list[float]]
 
@@ -27,9 +28,9 @@ class Times:
         return statistics.median(one / other for one, other in pairs)
 
 
-def in_turns(ways: Mapping[str, Way], rounds: int, seconds: float = 0.002) -> Times:
+def in_turns(ways: Mapping[str, Way], rounds: int, clock: Clock = time.process_time, seconds: float = 0.002) -> Times:
     """Run each way for about `seconds` a round, starting each round with another one."""
-    timers = {name: Timer(way, timer=time.process_time) for name, way in ways.items()}
+    timers = {name: Timer(way, timer=clock) for name, way in ways.items()}
     counts = {name: _runs_in(seconds, timer) for name, timer in timers.items()}
     names = list(ways)
     taken: dict[str, list[float]] = {name: [] for name in names}

@@ -26,7 +26,7 @@ from ._tree import pytree
 from ._tree.assign import Jobs, carry_out
 from ._tree.index import Items, prepared
 from ._tree.join import equal
-from ._tree.lazy import LazyNode, stacked_batch
+from ._tree.lazy import LazyNode, alike, stacked_batch
 from ._tree.node import Names, Node, is_tree, kind
 
 C = TypeVar("C", bound=Container)
@@ -44,7 +44,7 @@ class LazyStack(PlannedMoves, LazyNode, Container):
         object.__setattr__(new, "_dim", dim)
         object.__setattr__(new, "_batch", stacked_batch(items, dim))
         devices = [item._device for item in items]
-        object.__setattr__(new, "_device", devices[0] if devices.count(devices[0]) == len(devices) else None)
+        object.__setattr__(new, "_device", devices[0] if alike(devices) else None)
         names = items[0]._names
         object.__setattr__(new, "_names", None if names is None else (*names[:dim], None, *names[dim:]))
         object.__setattr__(new, "_locked", False)

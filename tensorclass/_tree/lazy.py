@@ -131,16 +131,27 @@ def check_ragged(op: str, batch: Size, moves: Moves) -> None:
                 raise errors.RaggedError(errors.ragged(op, dim))
 
 
+def alike(values: Sequence[Any]) -> bool:
+    """Whether all values equal the first."""
+    first = values[0]
+    if torch.compiler.is_compiling():  # Symbolic sizes cannot be counted.
+        return all(value == first for value in values)
+    return values.count(first) == len(values)
+
+
 def stacked_batch(items: Sequence[Node], dim: int) -> Size:
     """The batch size of a lazy stack: -1 where the items differ."""
-    first = items[0]._batch
-    for number, item in enumerate(items):
-        if len(item._batch) != len(first):
-            raise errors.ShapeError(
-                f"lazy_stack: item 0 has batch size {list(first)}, item {number} has {list(item._batch)}; "
-                "they must have the same number of batch dims"
-            )
-    sizes = [
-        column[0] if all(size == column[0] for size in column) else RAGGED for column in zip(*[i._batch for i in items])
-    ]
-    return Size([*sizes[:dim], len(items), *sizes[dim:]])
+    batches = [item._batch for item in items]
+    first, count = batches[0], len(batches)
+    if alike(batches):
+        return Size((*first[:dim], count, *first[dim:]))
+    try:
+        columns = list(zip(*batches, strict=True))
+    except ValueError:
+        number, batch = next(pair for pair in enumerate(batches) if len(pair[1]) != len(first))
+        raise errors.ShapeError(
+            f"lazy_stack: item 0 has batch size {list(first)}, item {number} has {list(batch)}; "
+            "they must have the same number of batch dims"
+        ) from None
+    sizes = [column[0] if alike(column) else RAGGED for column in columns]
+    return Size((*sizes[:dim], count, *sizes[dim:]))
