@@ -49,6 +49,15 @@ def write_init(cls: Any, columns: list[Any], declared: Mapping[str, Field], opti
     return compiled(source, {**_OURS, **names, "_t_class": cls}, f"{cls.__qualname__}.__init__")
 
 
+def write_make(cls: Any, columns: list[Any], declared: Mapping[str, Field], options: Options) -> Any:
+    """Like the __init__ of a class, without __post_init__; None where some column is no argument."""
+    if not all(one.init for one in columns) or any(one.name in _DOORS for one in columns):
+        return None
+    stored = [one for one in columns if not is_init_var(one)]
+    source, names = init_source(cls, stored, declared, options, runs_post_init=False)
+    return compiled(source, {**_OURS, **names, "_t_class": cls}, f"{cls.__qualname__} out of entries")
+
+
 def compiled(source: str, names: dict[str, Any], title: str) -> Any:
     """The function that a source defines, with a file name under which tracebacks find its lines."""
     number = 0
@@ -60,7 +69,7 @@ def compiled(source: str, names: dict[str, Any], title: str) -> Any:
 
 
 def init_source(
-    cls: Any, columns: list[Any], declared: Mapping[str, Field], options: Options
+    cls: Any, columns: list[Any], declared: Mapping[str, Field], options: Options, runs_post_init: bool = True
 ) -> tuple[str, dict[str, Any]]:
     """The source of __init__ and the values that it names."""
     names: dict[str, Any] = {}
@@ -89,7 +98,7 @@ def init_source(
         lines += _fast(own, [declared[name] for name in stored], options, names, doors, slow, cls._in_dict)
     except _Slow:
         lines.append(f"    {slow}")
-    if hasattr(cls, "__post_init__"):
+    if runs_post_init and hasattr(cls, "__post_init__"):
         lines.append(f"    {own}.__post_init__({', '.join(one.name for one in columns if is_init_var(one))})")
     return "\n".join(lines) + "\n", names
 

@@ -7,9 +7,10 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import torch
-from torch import Size
+from torch import Size, Tensor
 
 from . import _construct
+from ._accessors import write_make
 from ._columns import is_field
 from ._declare import finish_late, read_fields
 from ._fields import Field, Held
@@ -30,13 +31,34 @@ def build(cls: type[T], entries: Mapping[Any, Any], batch_size: Any, device: Any
     for name in entries:
         if name not in declared:
             raise _construct.unknown_arguments(cls, {name: None})
+    values = {
+        name: value if isinstance(value, Tensor) else _nested(declared[name], value) for name, value in entries.items()
+    }
+    node = object.__new__(cls)
+    make = None if bound or torch.compiler.is_compiling() else _maker_of(cls)
+    if make is not None and len(values) == len(declared):
+        make(node, **values, batch_size=batch_size, device=device, names=names)
+    else:
+        _construct.set_up(node, _completed(cls, declared, values), batch_size, device, names)
+    return node
+
+
+def _maker_of(cls: type[Declared]) -> Any:
+    """The generated function that checks all fields of a class and stores them, where it has one."""
+    if "_make" not in cls.__dict__:
+        cls._make = staticmethod(write_make(cls, cls._columns, cls._declared, cls._options))
+    return cls._make
+
+
+def _completed(cls: type[Declared], declared: Mapping[str, Field], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for the fields in order, those that are not given by default."""
     values = {}
     for column in cls._columns:
         name = column.name
         if not is_field(column):
             continue
-        if name in entries:
-            values[name] = _nested(declared[name], entries[name])
+        if name in given:
+            values[name] = given[name]
         elif column.default is not MISSING:
             values[name] = column.default
         elif column.default_factory is not MISSING:
@@ -44,10 +66,8 @@ def build(cls: type[T], entries: Mapping[Any, Any], batch_size: Any, device: Any
         elif declared[name].optional:
             values[name] = None
         elif column.init:
-            raise errors.KeyMissing(f"{cls.__name__}: {errors.key_missing(name, entries)}")
-    node = object.__new__(cls)
-    _construct.set_up(node, values, batch_size, device, names)
-    return node
+            raise errors.KeyMissing(f"{cls.__name__}: {errors.key_missing(name, given)}")
+    return values
 
 
 def _nested(at: Field, value: Any) -> Any:

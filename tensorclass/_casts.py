@@ -150,8 +150,7 @@ class CastMethods(Node):
             if leaf.shape != new.shape and not inplace_.takes(leaf.shape, new.shape):
                 raise errors.ShapeError(f"copy_: shape {list(new.shape)} does not fit in {list(leaf.shape)}")
         inplace_.check("copy_", mine)
-        for leaf, new in zip(mine, theirs):
-            leaf.copy_(new, non_blocking=non_blocking)
+        inplace_.write(mine, Tensor.copy_, torch._foreach_copy_, theirs, non_blocking)
         return self
 
     def pin_memory(self, **options: Any) -> Self:

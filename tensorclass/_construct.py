@@ -63,7 +63,7 @@ def no_field(node: Declared, name: str) -> Exception:
     """The error for a key that an instance does not have."""
     declared = type(node)._declared
     if name in declared:
-        return FieldUnset(f"field {name!r} of {type(node).__name__} is not set yet")
+        return FieldUnset(errors.not_set(type(node).__name__, name))
     return errors.UnknownField(errors.no_field(type(node).__name__, name, declared))
 
 
@@ -240,7 +240,7 @@ def names_bound(node: Declared, but: Iterable[str], names: frozenset[str]) -> Bi
     return bindings
 
 
-def _fits_simply(node: Declared, name: str, value: Any) -> bool:
+def fits_simply(node: Declared, name: str, value: Any) -> bool:
     """Whether a few numbers tell that a tensor fits its field; where they do not, the full check says more."""
     simple = type(node)._simple.get(name)
     if simple is None or not isinstance(value, Tensor) or value.is_nested:
@@ -256,7 +256,7 @@ def changed(node: Declared, values: Mapping[str, Any]) -> dict[str, Any]:
     for name in values:
         if name not in declared:
             raise NoSuchArgument(errors.no_field(type(node).__name__, name, declared))
-    if node._device is None and all(_fits_simply(node, name, value) for name, value in values.items()):
+    if node._device is None and all(fits_simply(node, name, value) for name, value in values.items()):
         return {**node._fields, **values}
     taken = {name: _taken(node, declared[name], value, node._device) for name, value in values.items()}
     shared: frozenset[str] = frozenset()

@@ -106,6 +106,7 @@ def _new(node: N, size: tuple[Any, ...], make: Callable[[Tensor, tuple[int, ...]
 
 
 def _check_state(node: Any, state: Mapping[str, Any], strict: bool, at: tuple[str, ...]) -> None:
+    node._check_thawed("load_state_dict()")
     given = [key for key in state if key not in (BATCH, DEVICE)]
     missing = [(*at, key) for key, value in node._fields.items() if key not in given and value is not None]
     extra = [(*at, key) for key in given if key not in node._fields]

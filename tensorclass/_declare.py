@@ -109,7 +109,8 @@ def finish(cls: type[Declared], around: Mapping[str, Any] | None = None) -> None
     cls._init_fields = init
     if not cls._own_init:
         cls.__init__ = init  # type: ignore[method-assign]
-    if cls._options.frozen:
+    cls._is_frozen = cls._options.frozen
+    if cls._is_frozen:
         for name in IN_PLACE:
             if name not in cls.__dict__:
                 setattr(cls, name, _refusal(name))

@@ -78,6 +78,7 @@ class Declared(Container):
     _pending: ClassVar[tuple[str, ...]] = ()  # fields whose annotation names something that is not there yet
     _own_init: ClassVar[bool] = False
     _init_fields: ClassVar[Any] = None
+    _make: ClassVar[Any] = None  # The same for entries of another container; written when it is first needed.
     _in_dict: ClassVar[bool] = False  # whether fields are kept as instance attributes
     _none_is_unset = True
 
@@ -108,7 +109,10 @@ class Declared(Container):
     # ---- what the engine asks of a node -------------------------------------------------------------------------
 
     def _validate(self, key: errors.Key, value: Any) -> Any:
-        return _construct.admitted(self, key if isinstance(key, str) else key[-1], value)
+        name = key if isinstance(key, str) else key[-1]
+        if self._device is None and _construct.fits_simply(self, name, value):
+            return value
+        return _construct.admitted(self, name, value)
 
     def _missing(self, key: errors.Key) -> Exception:
         return _construct.no_field(self, key if isinstance(key, str) else key[-1])
@@ -123,7 +127,7 @@ class Declared(Container):
             raise _construct.no_field_to_set(self, name)
 
     def _check_thawed(self, action: str) -> None:
-        if type(self)._options.frozen:
+        if self._is_frozen:
             raise _construct.frozen(self, action)
 
     def _check_open(self, action: str) -> None:

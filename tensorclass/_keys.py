@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import torch
 from torch import Tensor
 from typing_extensions import Self
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from ._tensordict import TensorDict
 
 NestedKey = Key
+Job = Callable[[], object] | tuple[Tensor, Tensor]  # A call, or a tensor and what is copied into it.
 MISSING: Any = object()  # Honest Any: stands for "no default given" where any default may be given.
 
 
@@ -172,7 +175,7 @@ class KeyMethods(Node):
 
     def _set(self, names: tuple[str, ...], value: Any, whole: tuple[str, ...]) -> None:
         name = names[0]
-        if self._locked:
+        if self._locked or self._is_frozen:
             self._check_open(f"set {errors.name_of(whole)}")
         self._check_name(name)
         if len(names) == 1:
@@ -186,7 +189,7 @@ class KeyMethods(Node):
     def set_(self, key: NestedKey, value: Any, *, non_blocking: bool = False) -> Self:
         """Copy a value into the tensor under a key, in place."""
         names = path(key)
-        leaf = entry(self, names)
+        leaf = _to_write("set_", self, names)
         if isinstance(leaf, Tensor):
             new = self._validate(unravel(key), value)
             if not isinstance(new, Tensor) or new.shape != leaf.shape:
@@ -222,7 +225,7 @@ class KeyMethods(Node):
 
     def fill_(self, key: NestedKey, value: float | bool) -> Self:
         """Fill the tensor under a key with a number, in place."""
-        leaf = entry(self, path(key))
+        leaf = _to_write("fill_", self, path(key))
         if not isinstance(leaf, Tensor):
             raise errors.StructureError(f"fill_: {errors.name_of(unravel(key))} is {kind(leaf)}, no tensor")
         leaf.fill_(value)
@@ -252,19 +255,31 @@ class KeyMethods(Node):
 
         Every value is checked before the first is stored.
         """
-        jobs: list[Callable[[], object]] = []
+        jobs: list[Job] = []
         only = None if keys_to_update is None else [path(key) for key in keys_to_update]
-        for given in (source, entries):
+        for given in (source, entries or None):
             if given is not None:
-                self._plan_update(_pairs(given), jobs, (), clone, inplace, only)
+                self._plan_source(given, jobs, clone, inplace, only)
+        copies: list[tuple[Tensor, Tensor]] = []
         for job in jobs:
-            job()
+            if isinstance(job, tuple):
+                copies.append(job)
+            else:
+                job()
+        if copies:
+            leaves, values = [list(column) for column in zip(*copies)]
+            inplace_.write(leaves, Tensor.copy_, torch._foreach_copy_, values)
         return self
+
+    def _plan_source(
+        self, given: Any, jobs: list[Job], clone: bool, inplace: bool, only: list[tuple[str, ...]] | None
+    ) -> None:
+        self._plan_update(_pairs(given), jobs, (), clone, inplace, only)
 
     def _plan_update(
         self,
-        given: Iterator[tuple[tuple[str, ...], Any]],
-        jobs: list[Callable[[], object]],
+        given: Iterable[tuple[tuple[str, ...], Any]],
+        jobs: list[Job],
         at: tuple[str, ...],
         clone: bool,
         inplace: bool,
@@ -277,7 +292,7 @@ class KeyMethods(Node):
             here = (*at, name)
             mine = self._fields.get(name)
             if is_tree(mine) and (rest or isinstance(value, Mapping) or is_tree(value)):
-                below = iter([(rest, value)]) if rest else _pairs(value)
+                below = [(rest, value)] if rest else _pairs(value)
                 mine._plan_update(below, jobs, here, clone, inplace, only)  # type: ignore[attr-defined]
                 continue
             if inplace and is_tree(mine):
@@ -285,6 +300,7 @@ class KeyMethods(Node):
                     f"update: {errors.name_of(here)} is a container; {kind(value)} cannot be copied into it"
                 )
             if inplace and isinstance(mine, Tensor):
+                self._check_thawed("update_()")
                 ready = self._validate(here, value)
                 if not isinstance(ready, Tensor) or ready.shape != mine.shape:
                     raise errors.ShapeError(
@@ -292,9 +308,9 @@ class KeyMethods(Node):
                         f"{kind(ready)} cannot be copied into it"
                     )
                 inplace_.check_leaf("update", mine)
-                jobs.append(_copier(mine, ready))
+                jobs.append((mine, ready))
                 continue
-            if self._locked:
+            if self._locked or self._is_frozen:
                 self._check_open(f"set {errors.name_of(here)}")
             self._check_name(name)
             if rest:
@@ -309,10 +325,15 @@ class KeyMethods(Node):
                 ready = ready.clone()
             elif clone and isinstance(ready, Node):
                 ready = type(ready).clone(ready)
-            jobs.append(_setter(self, name, ready))
+            jobs.append(partial(self._put, name, ready))
 
     def update_(self, source: Mapping[Any, Any] | Node, *, non_blocking: bool = False) -> Self:
         """Copy the entries of another container into the tensors of this one, in place; each key must be here."""
+        if isinstance(source, Node) and inplace_.are_alike(self, source):
+            leaves, values = inplace_.leaves_of("update_", self), walk.match("update_", self, source, [])
+            inplace_.check("update_", leaves)
+            inplace_.write(leaves, Tensor.copy_, torch._foreach_copy_, values)
+            return self
         for names, _ in _flat(source):
             if names not in self:
                 raise self._missing(unravel(names))
@@ -325,7 +346,7 @@ class KeyMethods(Node):
 
     def set_at_(self, key: NestedKey, value: Any, index: Any) -> Self:
         """Copy a value into some rows of the entry under a key, in place."""
-        entry(self, path(key))[index] = value
+        _to_write("set_at_", self, path(key))[index] = value
         return self
 
     def get_at(self, key: NestedKey, index: Any, default: Any = MISSING) -> Any:
@@ -500,12 +521,36 @@ class KeyMethods(Node):
         raise NotImplementedError
 
 
-def _pairs(given: Any) -> Iterator[tuple[tuple[str, ...], Any]]:
+def _to_write(op: str, node: Node, names: tuple[str, ...]) -> Any:
+    """The entry at a path, to be written in place: an instance of a frozen class on the way refuses."""
+    value = entry(node, names)
+    for name in names:
+        node._check_thawed(f"{op}()")
+        node = node._fields[name]
+    return value
+
+
+def _pairs(given: Any) -> list[tuple[tuple[str, ...], Any]]:
     fields = given._fields if isinstance(given, Node) else given
     skip_none = isinstance(given, Node) and given._none_is_unset
     if not isinstance(fields, Mapping):
         raise errors.KindError(f"update: {kind(given)} has no keys; a container or a dict would do")
-    return iter([(path(key), value) for key, value in fields.items() if not (value is None and skip_none)])
+    pairs = [(path(key), value) for key, value in fields.items() if not (value is None and skip_none)]
+    nested = [names for names, _ in pairs if len(names) > 1]
+    if nested:
+        _refuse_conflicts(dict(pairs), nested)
+    return pairs
+
+
+def _refuse_conflicts(given: dict[tuple[str, ...], Any], nested: list[tuple[str, ...]]) -> None:
+    for names in nested:
+        for depth in range(1, len(names)):
+            above = given.get(names[:depth])
+            if above is not None and not isinstance(above, Mapping) and not is_tree(above):
+                raise errors.StructureError(
+                    f"update: {errors.name_of(names[:depth])} is {kind(above)}, and {errors.name_of(names)} is given "
+                    "inside it"
+                )
 
 
 def _flat(given: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -519,14 +564,6 @@ def _flat(given: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...
 def _wanted(names: tuple[str, ...], only: list[tuple[str, ...]], value: Any) -> bool:
     nested = isinstance(value, Mapping) or is_tree(value)
     return any(names[: len(one)] == one or (nested and one[: len(names)] == names) for one in only)
-
-
-def _setter(node: KeyMethods, name: str, value: Any) -> Callable[[], object]:
-    return lambda: node._put(name, value)
-
-
-def _copier(leaf: Tensor, value: Tensor) -> Callable[[], object]:
-    return lambda: leaf.copy_(value)
 
 
 def _merger(node: KeyMethods, name: str, fresh: KeyMethods) -> Callable[[], object]:

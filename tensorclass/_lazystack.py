@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from typing_extensions import Self
 from ._construct import no_attribute, write
 from ._container import Container
 from ._data import NonTensorStack, join_values
+from ._keys import Job
 from ._lazywrite import writes
 from ._methods.planned import PlannedMoves
 from ._rules import errors
@@ -25,7 +26,7 @@ from ._tensordict import TensorDict
 from ._tree import pytree
 from ._tree.assign import Jobs, carry_out
 from ._tree.index import Items, prepared
-from ._tree.join import equal
+from ._tree.join import equal, kin
 from ._tree.lazy import LazyNode, alike, stacked_batch
 from ._tree.node import Names, Node, is_tree, kind
 
@@ -88,11 +89,7 @@ class LazyStack(PlannedMoves, LazyNode, Container):
         first = column[0]
         if all(isinstance(value, Tensor) for value in column):
             if any(value.shape != first.shape or value.is_nested for value in column):
-                shapes = errors.some_names([str(list(value.shape)) for value in column])
-                raise errors.RaggedError(
-                    f"{errors.name_of(key)} has another shape in each item ({shapes}); .get({key!r}, as_list=True), "
-                    "as_padded_tensor=True or as_nested_tensor=True read it, .densify(pad=0) pads them all"
-                )
+                raise errors.RaggedError(errors.shapes_differ(key, [tuple(value.shape) for value in column]))
             return torch.stack(column, self._dim)
         if all(is_tree(value) for value in column):
             return lazy_stack(column, self._dim)
@@ -333,18 +330,19 @@ class LazyStack(PlannedMoves, LazyNode, Container):
         for item in self._items:
             item._drop(name)
 
-    def update(self, source: Any = None, **options: Any) -> Self:
-        """Put the entries of another container or dict into this one, row by row; all checked before the first."""
-        if isinstance(source, LazyStack) and source._dim == self._dim and len(source._items) == len(self._items):
-            for item, other in zip(self._items, source._items):
-                type(item).update(item, other, **options)
-            return self
-        return super().update(source, **options)
+    def _plan_source(
+        self, given: Any, jobs: list[Job], clone: bool, inplace: bool, only: list[tuple[str, ...]] | None
+    ) -> None:
+        if isinstance(given, LazyStack) and given._dim == self._dim and len(given._items) == len(self._items):
+            for item, other in zip(self._items, given._items):
+                item._plan_source(other, jobs, clone, inplace, only)
+        else:
+            super()._plan_source(given, jobs, clone, inplace, only)
 
     def _plan_update(
         self,
-        given: Iterator[tuple[tuple[str, ...], Any]],
-        jobs: list[Callable[[], object]],
+        given: Iterable[tuple[tuple[str, ...], Any]],
+        jobs: list[Job],
         at: tuple[str, ...],
         clone: bool,
         inplace: bool,
@@ -352,7 +350,7 @@ class LazyStack(PlannedMoves, LazyNode, Container):
     ) -> None:
         for names, value in given:
             for item, row in zip(self._items, self._split_value((*at, *names), value)):
-                item._plan_update(iter([(names, row)]), jobs, at, clone, inplace, only)
+                item._plan_update([(names, row)], jobs, at, clone, inplace, only)
 
     # ---- to the items -------------------------------------------------------------------------------------------
 
@@ -510,7 +508,9 @@ def _one_base(items: list[Any]) -> type[Any]:
             raise errors.KindError(f"lazy_stack: item {number} is {kind(item)}, no container")
     base = _base(items[0])
     for number, item in enumerate(items[1:], 1):
-        if _base(item) is not base:
+        if _base(item) is not base and kin(_base(item)) is kin(base):
+            base = kin(base)
+        elif _base(item) is not base:
             raise errors.KindError(
                 f"lazy_stack: item 0 is a {base.__name__}, item {number} a {_base(item).__name__}; "
                 "items must have one class"
@@ -538,7 +538,7 @@ def lazy_class(base: type[Any]) -> Any:
         space["__getattr__"] = _field
         space["__setattr__"] = _set_field
         space["__delattr__"] = _delete_field
-        if base._options.frozen:  # Its refusals come before what a lazy stack does in place.
+        if base._is_frozen:  # Its refusals come before what a lazy stack does in place.
             space.update({name: getattr(base, name) for name in IN_PLACE})
     meta = ABCMeta if issubclass(type(base), ABCMeta) else type  # Not TensorClass's own, which reads annotations.
     made = meta.__new__(type(base), base.__name__, (LazyStack, base), space)

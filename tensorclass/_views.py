@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from torch import Tensor
 
-from ._rules.keys import path, unravel
+from ._rules.keys import path, short
 from ._tree.node import Node, is_tree
 from ._tree.walk import key_paths, paths
 
@@ -23,14 +23,18 @@ class View:
     def __init__(self, node: Node, nested: bool, leaves_only: bool, sort: bool) -> None:
         self._node, self._nested, self._leaves_only, self._sort = node, nested, leaves_only, sort
 
-    def _pairs(self) -> Iterator[tuple[Any, Any]]:
-        pairs = [(unravel(at), value) for at, value in paths(self._node, self._nested, self._leaves_only)]
+    def _pairs(self) -> list[tuple[Any, Any]]:
+        node = self._node
+        if not (self._nested or self._leaves_only or self._sort):  # As most are: no walk is needed.
+            found = list(node._fields.items())
+            return [pair for pair in found if pair[1] is not None] if node._none_is_unset else found
+        pairs = [(short(at), value) for at, value in paths(node, self._nested, self._leaves_only)]
         if self._sort:
             pairs.sort(key=lambda pair: pair[0] if isinstance(pair[0], tuple) else (pair[0],))
-        return iter(pairs)
+        return pairs
 
     def __len__(self) -> int:
-        return sum(1 for _ in self._pairs())
+        return len(self._pairs())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({list(self)})"  # type: ignore[call-overload]  # Each view iterates.
@@ -42,7 +46,12 @@ class KeysView(View, Generic[K]):
     __slots__ = ()
 
     def __iter__(self) -> Iterator[K]:
-        keys: list[Any] = [unravel(at) for at in key_paths(self._node, self._nested, self._leaves_only)]
+        node = self._node
+        if not (self._nested or self._leaves_only or self._sort) and node._items is None:
+            fields = node._fields
+            plain: Any = [key for key in fields if fields[key] is not None] if node._none_is_unset else list(fields)
+            return iter(plain)
+        keys: list[Any] = [short(at) for at in key_paths(node, self._nested, self._leaves_only)]
         if self._sort:
             keys.sort(key=lambda key: key if isinstance(key, tuple) else (key,))
         return iter(keys)
@@ -111,7 +120,7 @@ class ItemsView(View, Generic[K, V]):
     __slots__ = ()
 
     def __iter__(self) -> Iterator[tuple[K, V]]:
-        return self._pairs()
+        return iter(self._pairs())
 
     def __contains__(self, pair: object) -> bool:
         return (

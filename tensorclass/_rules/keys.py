@@ -18,18 +18,24 @@ def unravel(key: Any) -> Key:
     >>> unravel(("a",))
     'a'
     """
-    if isinstance(key, str):
-        return key
-    parts = tuple(_parts(key, key))
-    if not parts:
-        raise errors.KeyForm(f"{key!r} is no key; a key is a string or a tuple of strings")
-    return parts[0] if len(parts) == 1 else parts
+    return key if isinstance(key, str) else short(path(key))
+
+
+def short(names: tuple[str, ...]) -> Key:
+    """A path as a key: one name stands for itself."""
+    return names[0] if len(names) == 1 else names
 
 
 def path(key: Any) -> tuple[str, ...]:
     """A key as the names to follow from the root."""
     if isinstance(key, str):
         return (key,)
+    if key.__class__ is tuple and key:
+        for part in key:
+            if part.__class__ is not str:
+                break
+        else:
+            return key  # A path already, as most are.
     parts = tuple(_parts(key, key))
     if not parts:
         raise errors.KeyForm(f"{key!r} is no key; a key is a string or a tuple of strings")

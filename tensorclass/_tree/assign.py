@@ -10,7 +10,7 @@ from torch import Size, Tensor
 
 from .._rules import errors, indexing
 from .._rules.keys import path
-from .index import Items, as_shape, batch_after, prepared
+from .index import Items, as_shape, batch_after, is_places, prepared
 from .inplace import check_leaf, overlaps, refuse_graph
 from .join import right
 from .node import Node, is_tree
@@ -23,11 +23,11 @@ Jobs = list[Job]
 def write(node: Node, index: Any, value: Any) -> None:
     """x[index] = value: a container with the same keys, a dict with some of them, a batch-shaped tensor or a number."""
     kind = index.__class__
-    if (kind is int or kind is slice) and node._batch:
+    if node._batch and (kind is int or kind is slice or is_places(index)):
         items: Items = (index,)  # As prepared() would give it.
     else:
         items = prepared(index, node._batch, spread_masks=isinstance(value, (Node, Mapping, Tensor)))
-        check_ints(items, node._batch)
+    check_ints(items, node._batch)
     jobs: Jobs = []
     node._plan_write(items, value, jobs, ())
     carry_out(jobs)
@@ -140,7 +140,7 @@ def check_ints(items: Items, batch: Size) -> None:
     for item in items:
         if isinstance(item, Tensor) and item.dtype is not torch.bool:
             if item.device.type == "cpu" and item.numel():
-                for row in torch.stack(item.aminmax()).tolist():
+                for row in map(int, item.aminmax()):
                     if not -batch[dim] <= row < batch[dim]:
                         raise errors.DimError(f"index: {row} is out of range for batch dim {dim} of size {batch[dim]}")
         dim += indexing.uses(as_shape(item))

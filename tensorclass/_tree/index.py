@@ -21,7 +21,7 @@ def read(node: N, index: Any) -> N:
     kind_ = index.__class__
     batch = node._batch
     if kind_ is not int and kind_ is not slice:
-        if kind_ is Tensor and index.ndim and batch and index.dtype is torch.int64:
+        if batch and is_places(index):
             return _read(node, (index,), index, (*index.shape, *batch[1:]))
         items = prepared(index, batch)
         return read_items(node, items, items[0] if len(items) == 1 else items)
@@ -47,6 +47,11 @@ def read(node: N, index: Any) -> N:
         explain("index", node, error)
         raise
     return node._rebuild(fields, new, names)
+
+
+def is_places(item: Any) -> bool:
+    """Whether an index is a tensor of ints that stand for rows of one dim, which needs no preparing."""
+    return item.__class__ is Tensor and item.dtype is torch.int64 and item.ndim > 0
 
 
 def read_items(node: N, items: Items, index: Any) -> N:
@@ -136,6 +141,8 @@ def batch_after(batch: Size, items: Items) -> Size:
             return batch[1:]
         if item.__class__ is slice:
             return Size((indexing.sliced(batch[0], item), *batch[1:]))
+        if is_places(item):
+            return Size((*item.shape, *batch[1:]))
     return Size(indexing.after(tuple(batch), tuple([_counted(item) for item in items])))
 
 

@@ -114,6 +114,18 @@ def refuse_graph(op: str, leaf: Tensor) -> None:
         )
 
 
+def are_alike(one: Node, other: Node) -> bool:
+    """Whether two nodes hold tensors alone, of the same shapes under the same keys."""
+    mine, theirs = one._fields, other._fields
+    if one._items is not None or other._items is not None or len(mine) != len(theirs):
+        return False
+    for key, leaf in mine.items():
+        new = theirs.get(key)
+        if leaf.__class__ is not Tensor or new.__class__ is not Tensor or leaf.is_nested or leaf.shape != new.shape:
+            return False
+    return True
+
+
 def overlaps(leaf: Tensor) -> bool:
     """Whether elements of a tensor share their place in memory, as those of an expanded one do."""
     if uncommon(leaf) or leaf.is_contiguous():

@@ -24,7 +24,9 @@ class Node:
 
     __slots__ = ()
     _none_is_unset = False  # A typed node: a field that is None is not there.
+    _is_frozen = False  # An instance of a frozen class, which nothing changes.
     _items: Any = None  # The items of a lazy stack, which has them in place of entries.
+    _kin: type | None = None  # The class that instances are joined as, where it is not their own.
     _is_data = False  # A node that stands for one entry per row (NonTensorStack), not for a nested container.
 
     if TYPE_CHECKING:

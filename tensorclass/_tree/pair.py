@@ -80,9 +80,7 @@ def two(
     return [one(a, b) for a, b in zip(mine, theirs)]
 
 
-def in_place(
-    op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Callable[..., Any] | None = None
-) -> N:
+def in_place(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Callable[..., Any] | None = None) -> N:
     """leaf.op_(other) for every leaf; shapes and dtypes are checked before the first leaf is written."""
     leaves, others = planned(op, node, other)
     if not torch.compiler.is_compiling():  # A trace fails as a whole, before anything is written.

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tensorclass import NonTensorStack, TensorDict, errors, lazy_stack
+from tensorclass import NonTensorStack, TensorClass, TensorDict, errors, lazy_stack
 
 
 def mixed(second: Tensor) -> TensorDict:
@@ -163,3 +163,90 @@ def test_a_bool_adds_a_dim_to_a_lazy_stack(index: Any, dim: int) -> None:
     rows = lazy_stack(list(TensorDict(a=leaf, batch_size=[2, 3]).unbind(dim)), dim)
 
     assert torch.equal(rows[index]["a"], leaf[index])
+
+
+@pytest.mark.parametrize("op", ["floor_divide_", "remainder_", "fmod_"])
+def test_an_integer_0_on_the_way_leaves_what_comes_before_it(op: str) -> None:
+    td = TensorDict({"a": torch.tensor([4, 5]), "b": torch.tensor([6, 7])}, 2)
+    with pytest.raises(RuntimeError):
+        getattr(td, op)(TensorDict({"a": torch.tensor([3, 3]), "b": torch.tensor([4, 0])}, 2))
+    assert td["a"].tolist() == [4, 5]
+
+    getattr(td, op)(torch.tensor([3, 4]))
+
+    assert td["b"].tolist() == getattr(torch.tensor([6, 7]), op)(torch.tensor([3, 4])).tolist()
+
+
+def test_a_number_that_only_some_leaves_take_is_found_each_time() -> None:
+    td = mixed(torch.arange(3))
+    for _ in range(2):
+        with pytest.raises(errors.KindError, match="mul_: a result of torch.float32 does not fit in a leaf of"):
+            td.mul_(1.5)
+    td.mul_(1)
+    td.mul_(True)
+
+    assert td["a"].tolist() == [0.5, 0.5, 0.5]
+
+
+def test_a_leaf_that_is_there_twice_is_written_twice() -> None:
+    leaf = torch.ones(3)
+
+    TensorDict(a=leaf, b=leaf, c=torch.ones(3), d=torch.ones(3)).mul_(2)
+
+    assert leaf.tolist() == [4, 4, 4]
+
+
+def test_a_key_that_is_a_tensor_and_a_container_at_once_is_refused() -> None:
+    td = TensorDict(a=torch.zeros(3))
+    with pytest.raises(
+        errors.StructureError, match=r"update: 'n' is a tensor of shape \[3\], and \('n', 'x'\) is given"
+    ):
+        td.update({("n", "x"): torch.zeros(3), "n": torch.zeros(3)})
+    assert list(td.keys()) == ["a"]
+
+    td.update({"n": {"x": torch.zeros(3)}, ("n", "y"): torch.zeros(3)})
+
+    assert list(td["n"].keys()) == ["x", "y"]
+
+
+def test_a_lazy_stack_is_updated_whole_or_not_at_all() -> None:
+    stack = lazy_stack([TensorDict(a=torch.zeros(3), batch_size=3) for _ in range(2)])
+    other = lazy_stack([TensorDict(a=torch.ones(size), batch_size=size) for size in (3, 4)])
+    with pytest.raises(errors.ShapeError):
+        stack.update(other)
+
+    assert stack["a"].sum() == 0
+
+
+class Fixed(TensorClass, frozen=True):
+    x: Tensor
+
+
+INTO_FROZEN: dict[str, Callable[[TensorDict], Any]] = {
+    **WRITES,
+    "zero_": lambda td: td.zero_(),
+    "update_": lambda td: td.update_({"f": {"x": torch.ones(3)}}),
+    "update_ alike": lambda td: td.update_(td.clone()),
+    "update": lambda td: td.update({("f", "x"): torch.ones(3)}),
+    "set": lambda td: td.set(("f", "x"), torch.ones(3)),
+    "set_": lambda td: td.set_(("f", "x"), torch.ones(3)),
+    "set_at_": lambda td: td.set_at_(("f", "x"), 1.0, 0),
+    "fill_": lambda td: td.fill_(("f", "x"), 1.0),
+    "requires_grad_": lambda td: td.requires_grad_(),
+    "load_state_dict": lambda td: td.load_state_dict(td.clone().state_dict()),
+    "copy_": lambda td: td.copy_(td.clone()),
+}
+
+
+@pytest.mark.parametrize("write", INTO_FROZEN)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_what_is_frozen_stays_so_inside_another_container(write: str, lazy: bool) -> None:
+    part = Fixed(x=torch.zeros(3), batch_size=3)
+    inner = lazy_stack([part[row] for row in range(3)]) if lazy else part
+    td = TensorDict({"a": torch.zeros(3), "f": inner}, 3)
+    with pytest.raises((errors.Locked, errors.KeyMissing)):
+        INTO_FROZEN[write](td)
+
+    assert inner.x.tolist() == [0, 0, 0]
+    assert not inner.x.requires_grad
+    assert td["a"].tolist() == [0, 0, 0]

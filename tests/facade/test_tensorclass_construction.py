@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import linecache
 import types
+from dataclasses import InitVar
 from typing import Any
 
 import pytest
@@ -294,3 +295,24 @@ def test_replace_refuses_what_a_write_refuses_in_the_same_words(value: Tensor) -
         one.replace(mass=value, pos=torch.zeros(4, 3))
     assert str(replaced.value) == str(written.value)
     assert one.replace(mass=torch.zeros(4)).mass.sum() == 0
+
+
+def test_entries_of_another_container_are_checked_as_arguments_are() -> None:
+    class Sized(TensorClass):
+        pos: Float[Tensor, "*batch n"]
+        vel: Float[Tensor, "*batch n"]
+        scale: InitVar[float] = 2.0
+
+        def __post_init__(self, scale: float) -> None:
+            raise AssertionError("not for entries")
+
+    good = TensorDict(pos=torch.zeros(4, 3), vel=torch.zeros(4, 3), batch_size=[4])
+    assert Sized.from_tensordict(good).batch_size == (4,)
+    assert Sized.from_dict(good.to_dict()).batch_size == (4,)
+
+    with pytest.raises(errors.ShapeError, match="vel"):
+        Sized.from_tensordict(good.replace(vel=torch.zeros(4, 2)))
+    with pytest.raises(errors.KeyMissing, match="Sized: no key 'vel'"):
+        Sized.from_tensordict(good.exclude("vel"))
+    with pytest.raises(errors.UnknownField, match="Sized has no field 'mass'"):
+        Sized.from_tensordict(good.replace(mass=torch.zeros(4)))
