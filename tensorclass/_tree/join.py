@@ -48,7 +48,7 @@ def _columns(op: str, nodes: Sequence[Node], dim: int, join: Callable[..., Tenso
     cls = type(first)
     rows = [node._fields for node in nodes]
     for number, node in enumerate(others, 1):
-        if type(node) is not cls:
+        if type(node) is not cls and kin(type(node)) is not kin(cls):
             raise errors.KindError(
                 f"{op}: item 0 is {_kind(first)}, item {number} is {_kind(node)}; items must have one class"
             )
@@ -123,6 +123,11 @@ def _raise_column(op: str, key: str, column: list[Any], cause: Exception | None)
                 "(lazy_stack keeps items that differ)"
             ) from cause
     raise errors.StructureError(f"{op}: {key!r}: {cause}") from cause
+
+
+def kin(cls: type[Any]) -> type[Any]:
+    """The class that a class joins with others as."""
+    return cls if cls._kin is None else cls._kin
 
 
 def _kind(node: Node) -> str:

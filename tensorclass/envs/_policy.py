@@ -14,8 +14,8 @@ from .._rules import errors
 from .._tree.node import Node, kind
 from ..nn import TensorClassModuleBase
 from ..nn._module import is_module
+from ._classes import built, flat, has_fields
 from ._conform import value_at
-from ._typed import built, flat
 
 Act = Callable[[Any], Any]
 AHEAD = 32  # So many random actions are drawn at a time.
@@ -117,7 +117,7 @@ def _settled(env: Any, policy: Any) -> Act:
 def _wants_observation(env: Any, policy: Any) -> bool:
     """Whether a policy takes the class of the observations of this environment, not a container by key."""
     cls = env._classes[0]
-    if cls is Any:
+    if not has_fields(cls):
         return False
     if isinstance(policy, TensorClassModuleBase):
         return True

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 import torch
 from torch import Tensor
-from typing_extensions import Self, TypeVar
+from typing_extensions import TypeVar
 
-from .._declared import Declared
 from .._rules import errors
-from .._rules.nearest import suggest
-from .._tensorclass import TensorClass
-from .._tensordict import TensorDict, untyped
+from .._tensordict import TensorDict
 from .._tree import pytree
-from .._tree.node import Node, is_tree, kind
-from ..nn._ends import class_of, declared
+from .._tree.node import Node, kind
+from ..nn._ends import class_of
+from ._classes import built, flat, has_fields, known
 
 # A class that is not named is Any, and then everything is allowed.
 Obs = TypeVar("Obs", default=Any)
 Action = TypeVar("Action", default=Any)
 
-FLAGS = ("done", "terminated", "truncated")
 ADDED = {
     "step_count": "StepCounter()",
     "episode_reward": "RewardSum()",
@@ -34,6 +32,7 @@ class View(TensorDict):
     """A TensorDict that knows which classes its entries make up; ops on it keep that knowledge."""
 
     __slots__ = ()
+    _kin = TensorDict
     _classes: ClassVar[tuple[Any, ...]] = ()
     _kinds: ClassVar[dict[tuple[type, tuple[Any, ...]], Any]] = {}
 
@@ -43,27 +42,6 @@ class View(TensorDict):
             given = parameters if isinstance(parameters, tuple) else (parameters,)
             return of_classes(cls, tuple(known(one) for one in given))
 
-        def __getattr__(self, name):
-            raise AttributeError(self._no_attribute(name))
-
-    def _no_attribute(self, name: str) -> str:
-        if name in self._fields:
-            return f"{type(self).__name__} has no attribute {name!r}; the entry of that name is [{name!r}]"
-        if name in ADDED:
-            return f"no {name!r} here: add {ADDED[name]}"
-        if name in ("obs", "action"):
-            return (
-                f"no class is declared for .{name}: make the environment class with EnvBase[Obs, Action], "
-                "or read the entries by key"
-            )
-        if name == "next":
-            return "no 'next' here: env.step(...) puts it there"
-        if name in self._attributes:
-            return errors.key_missing(name, self._fields)
-        return f"{type(self).__name__} has no attribute {name!r}{suggest(name, self._attributes)}"
-
-    _attributes: ClassVar[tuple[str, ...]] = (*FLAGS, *ADDED)
-
     def __reduce__(self) -> Any:
         _, (cls, *state) = super().__reduce__()
         return restored, (base_of(cls), cls._classes, *state)
@@ -72,7 +50,7 @@ class View(TensorDict):
         try:
             return self._fields[name]  # type: ignore[no-any-return]  # The environment keeps tensors there.
         except KeyError:
-            raise AttributeError(self._no_attribute(name)) from None
+            raise AttributeError(absent(name, self._fields)) from None
 
     @property
     def done(self) -> Tensor:
@@ -119,7 +97,6 @@ class Next(View, Generic[Obs]):
     """
 
     __slots__ = ()
-    _attributes = ("obs", "reward", *FLAGS, *ADDED)
 
     def __init__(
         self,
@@ -148,7 +125,7 @@ class Next(View, Generic[Obs]):
     @property
     def obs(self) -> Obs:
         """The observation after the step, as the class that the environment declares."""
-        return cast(Obs, built(self, self._classes[0] if self._classes else Any))
+        return cast(Obs, seen(self, 0, "obs"))
 
     @property
     def reward(self) -> Tensor:
@@ -165,12 +142,11 @@ class Transition(View, Generic[Obs, Action]):
     """
 
     __slots__ = ()
-    _attributes = ("obs", "action", "next", *FLAGS, *ADDED)
 
     @property
     def obs(self) -> Obs:
         """The observation before the step, as the class that the environment declares."""
-        return cast(Obs, built(self, self._classes[0] if self._classes else Any))
+        return cast(Obs, seen(self, 0, "obs"))
 
     @obs.setter
     def obs(self, value: Obs) -> None:
@@ -179,7 +155,7 @@ class Transition(View, Generic[Obs, Action]):
     @property
     def action(self) -> Action:
         """The action of the step, as the class that the environment declares."""
-        return cast(Action, built(self, self._classes[1] if self._classes else Any, "action"))
+        return cast(Action, seen(self, 1, "action"))
 
     @action.setter
     def action(self, value: Action) -> None:
@@ -190,18 +166,20 @@ class Transition(View, Generic[Obs, Action]):
         """What came of the step."""
         node = self._fields.get("next")
         if node is None:
-            raise AttributeError(self._no_attribute("next"))
+            raise AttributeError("no 'next' here: env.step(...) puts it there")
         return cast("Next[Obs]", seen_as(of_classes(Next, self._classes[:1]), node))
 
-    def _no_attribute(self, name: str) -> str:
-        if name == "reward":
-            return "the reward of a step is .next.reward"
-        return super()._no_attribute(name)
+    if not TYPE_CHECKING:
+
+        @property
+        def reward(self):
+            """Not here: the reward comes with what follows."""
+            raise AttributeError("the reward of a step is .next.reward")
 
 
-def known(one: Any) -> Any:
-    """A type argument as it is kept: a class of containers, a tensor, or Any."""
-    return one if isinstance(class_of(one), type) else Any
+def absent(name: str, keys: Iterable[str]) -> str:
+    """The words for an entry that is not there."""
+    return f"no {name!r} here: add {ADDED[name]}" if name in ADDED else errors.key_missing(name, keys)
 
 
 def of_classes(base: Any, classes: tuple[Any, ...]) -> Any:
@@ -216,33 +194,6 @@ def of_classes(base: Any, classes: tuple[Any, ...]) -> Any:
         made = View._kinds[base, classes] = type(f"{base.__name__}[{names}]", (base,), body)
         pytree.register(made)
     return made
-
-
-TAKEN = ("next", "reward", "done", "terminated", "truncated", "_reset", "_step")
-
-
-def refuse_collisions(owner: str, obs: Any, action: Any) -> None:
-    """Refuse classes whose fields would sit under one key in the flat layout."""
-    by_class = {cls: list(declared(cls)) for cls in map(class_of, (obs, action)) if has_fields(cls)}
-    for cls, names in by_class.items():
-        for name in names:
-            if name in TAKEN:
-                raise errors.OptionError(
-                    f"{owner}: field {name!r} of {cls.__name__} is a key that every environment has; rename the field"
-                )
-    if len(by_class) == 2:
-        (first, here), (second, there) = by_class.items()
-        shared = [name for name in here if name in there]
-        if shared:
-            raise errors.OptionError(
-                f"{owner}: {first.__name__} and {second.__name__} both have a field {shared[0]!r}; observation and "
-                "action are entries of one container, so rename one of the fields"
-            )
-
-
-def has_fields(cls: Any) -> bool:
-    """Whether a type argument is a class of containers with fields."""
-    return isinstance(cls, type) and issubclass(cls, Declared)
 
 
 def base_of(cls: Any) -> Any:
@@ -278,15 +229,6 @@ def seen_as(cls: Any, node: Any) -> Any:
     return out
 
 
-def flat(value: Any) -> dict[str, Any]:
-    """The entries of an observation or action as the flat layout has them: nested classes as TensorDicts."""
-    return {
-        key: untyped(one) if is_tree(one) and one.__class__ is not TensorDict else one
-        for key, one in value._fields.items()
-        if one is not None or not value._none_is_unset
-    }
-
-
 def write(node: View, value: Any) -> None:
     """Put the entries of an observation or action into a view."""
     if not isinstance(value, Node):
@@ -303,29 +245,16 @@ def column(value: Any, batch: torch.Size) -> Any:
     return tensor.expand(*batch, 1) if tensor.ndim == 0 else tensor
 
 
-def built(node: View, cls: Any, key: str = "obs") -> Any:
-    """An instance of a class of containers with the entries of a view; the tensors are shared, and it is locked."""
+def seen(node: View, at: int, key: str) -> Any:
+    """The observation or action of a view, as the class at that place of its type arguments."""
+    cls = node._classes[at] if node._classes else Any
     if cls is Any:
-        raise AttributeError(node._no_attribute(key))
+        raise AttributeError(
+            f"no class is declared for .{key}: make the environment class with EnvBase[Obs, Action], "
+            "or read the entries by key"
+        )
     cls = class_of(cls)
-    if not has_fields(cls):
-        return node._fields["observation" if key == "obs" else key]
-    fields = declared(cast("type[TensorClass]", cls))
-    here = node._fields
-    missing = [name for name, one in fields.items() if name not in here and not one.optional]
-    if missing:
-        raise errors.KeyMissing(f"{cls.__name__}: {errors.key_missing(missing[0], here)}")
-    given = {name: here[name] for name in fields if name in here}
-    if any(isinstance(one, Node) for one in given.values()) or len(given) < len(fields):
-        out = cls.from_tensordict(node._like(given))
-    else:
-        out = object.__new__(cls)
-        for slot, value in (("_batch", node._batch), ("_device", node._device), ("_names", node._names)):
-            object.__setattr__(out, slot, value)
-        object.__setattr__(out, "_locked", False)
-        object.__setattr__(out, "_leaves", None)
-        out._fill(given)
-    return out.lock_()
+    return built(node, cls) if has_fields(cls) else node._fields["observation" if key == "obs" else key]
 
 
-__all__ = ["Action", "Next", "Obs", "Self", "Transition"]
+__all__ = ["Action", "Next", "Obs", "Transition"]
