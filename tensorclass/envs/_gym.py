@@ -120,6 +120,9 @@ class GymWrapper(EnvBase[Seen, Done]):
             action = BoxAction
         declare(self, obs, action)
 
+    def _declare_specs(self) -> None:
+        """The spaces say what the specs are; classes are compared with them."""
+
     def _set_specs(self, seen: Codec, done: Codec) -> None:
         from .gymnasium import flag_specs
 
@@ -157,7 +160,10 @@ class GymWrapper(EnvBase[Seen, Done]):
         if mask is not None:
             mask = mask.reshape(-1).numpy(force=True)
         raw, info = own["_driver"].reset(seed, options, mask)
-        return self._given(self._seen(raw), info)
+        fields = self._seen(raw)
+        for name in ("done", "terminated", "truncated"):
+            fields[name] = torch.zeros(*self._batch, 1, dtype=torch.bool)
+        return self._given(fields, info)
 
     def _step(self, tensordict: Any) -> Any:
         own = self.__dict__

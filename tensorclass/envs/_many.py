@@ -100,6 +100,9 @@ class Many(EnvBase[Obs, Action]):
     def _set_up_specs(self) -> None:
         """The environments say what their specs are."""
 
+    def _declare_specs(self) -> None:
+        """They know what their classes say, too."""
+
     def _finish(self) -> None:
         """The specs are locked when they are known."""
 

@@ -302,7 +302,7 @@ class Vector:
         self.spaces = env.single_observation_space, env.single_action_space
         self.env = env
         self._over = np.zeros(env.num_envs, bool)  # Whose episode is over, and not begun anew by us.
-        self._ahead: dict[int, Raw] = {}  # With SAME_STEP: the first observations of the episodes that follow.
+        self._ahead: dict[int, tuple[Raw, dict[str, Any]]] = {}  # With SAME_STEP: how the next episodes begin.
         self._same_step = _checked_mode(env) is AutoresetMode.SAME_STEP
 
     def reset(self, seed: Any, options: dict[str, Any] | None, mask: Any) -> tuple[Raw, dict[str, Any]]:
@@ -311,9 +311,9 @@ class Vector:
             mask = np.ones_like(self._over)
         seen: Raw = None
         info: dict[str, Any] = {}
-        ahead: dict[int, Raw] = {}
+        ahead: dict[int, tuple[Raw, dict[str, Any]]] = {}
         if seed is None and options is None:  # Else what gymnasium began by itself is not what is asked for.
-            ahead = {row: raw for row, raw in self._ahead.items() if mask[row]}
+            ahead = {row: begun for row, begun in self._ahead.items() if mask[row]}
         rest = mask.copy()
         rest[list(ahead)] = False
         if rest.all():
@@ -321,8 +321,10 @@ class Vector:
         elif rest.any():
             seen, info = self.env.reset(seed=seed, options={**(options or {}), "reset_mask": rest})
         self._over &= ~mask
-        self._ahead = {row: raw for row, raw in self._ahead.items() if not mask[row]}
-        return self._with_rows(seen, ahead), info
+        self._ahead = {row: begun for row, begun in self._ahead.items() if not mask[row]}
+        for row, (_, told) in ahead.items():
+            info = with_row(info, row, told, len(mask))
+        return self._with_rows(seen, {row: raw for row, (raw, _) in ahead.items()}), info
 
     def step(self, action: Raw) -> tuple[Raw, Any, Any, Any, dict[str, Any]]:
         """A step of all; what comes for those whose episode was over is of no account."""
@@ -334,9 +336,10 @@ class Vector:
         if self._same_step and over.any():
             rows = np.flatnonzero(over).tolist()
             first = list(iterate(self.env.observation_space, seen))
-            self._ahead.update({row: first[row] for row in rows})
+            self._ahead.update({row: (first[row], row_of(info, row)) for row in rows})
             seen = self._with_rows(seen, {row: info["final_obs"][row] for row in rows})
-            info = _final_info(info, over)
+            for row in rows:
+                info = with_row(info, row, row_of(info.get("final_info", {}), row), len(over))
         return seen, reward, terminated, truncated, info
 
     def _with_rows(self, seen: Raw, rows: Mapping[int, Raw]) -> Raw:
@@ -361,17 +364,21 @@ def _checked_mode(env: VectorEnv[Any, Any, Any]) -> AutoresetMode:
     return AutoresetMode(mode)
 
 
-def _final_info(info: dict[str, Any], over: Any) -> dict[str, Any]:
-    """What is said of the last steps, where episodes are over, beside what is said of the other steps."""
-    out, last = dict(info), info.get("final_info", {})
-    for key, value in last.items():
-        if key.startswith("_") or not isinstance(value, np.ndarray):
-            continue
+def row_of(info: Mapping[str, Any], row: int) -> dict[str, Any]:
+    """What an info of many environments says of one."""
+    arrays = {key: value for key, value in info.items() if isinstance(value, np.ndarray) and not key.startswith("_")}
+    known = {key: value for key, value in arrays.items() if info.get(f"_{key}", [True] * len(value))[row]}
+    return {key: value[row] for key, value in known.items() if key != "final_obs"}
+
+
+def with_row(info: Mapping[str, Any], row: int, told: Mapping[str, Any], count: int) -> dict[str, Any]:
+    """An info of many environments that says this of one."""
+    out = dict(info)
+    for key, value in told.items():
         now = out.get(key)
-        known = last.get(f"_{key}", over)
-        rows = known.reshape(-1, *[1] * (value.ndim - 1))
-        out[key] = np.where(rows, value, np.zeros_like(value) if now is None else now)
-        out[f"_{key}"] = known | out.get(f"_{key}", False)
+        kind = np.asarray(value)
+        out[key] = np.zeros((count, *kind.shape), kind.dtype) if now is None else now.copy()
+        out[key][row] = value
     return out
 
 

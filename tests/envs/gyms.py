@@ -81,7 +81,7 @@ class Clock(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         self.episode, self.count = self.episode + 1, 0
-        return self._seen(), {"count": self.count}
+        return self._seen(), {"count": self.count, "episode": self.episode}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         self.count += 1

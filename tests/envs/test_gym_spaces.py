@@ -1,4 +1,4 @@
-"""Every space as specs: observations stand in them as gymnasium shows them, actions reach gymnasium as its space has them."""
+"""Every space as specs: observations are those that gymnasium shows, actions reach it as its space has them."""
 
 from __future__ import annotations
 
