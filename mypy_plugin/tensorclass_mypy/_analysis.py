@@ -27,6 +27,7 @@ class Program:
 
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
+        self.default: bool | None = None  # Whether torch's default dtype is changed, once somebody has asked.
 
     def visit(self, api: Any) -> None:
         """A hook has fired: the function that mypy is in is walked, if it was not yet."""
@@ -204,6 +205,14 @@ class Walker(Walk):
             return self.tree if not self.calls else None
         return None  # Another file: its bodies are there or not, as mypy pleases, and answers must not depend on that.
 
+    def sets_default(self) -> bool:
+        """Whether the program may change torch's default dtype somewhere."""
+        program = self.file.program
+        if program.default is None:
+            trees = [tree for tree in self.api.modules.values() if not is_installed(tree)]
+            program.default = any("set_default_" in (_scan.text_of(tree) or "") for tree in trees)
+        return program.default
+
     def known_broken(self, node: FuncDef) -> bool:
         """Whether a function is wrong by itself, so that a call of it adds nothing."""
         if not node.fullname.startswith(self.tree.fullname + "."):
@@ -284,6 +293,11 @@ def _set_once(info: TypeInfo, init: FuncDef) -> set[str]:
                 if type(target).__name__ == "MemberExpr":
                     inside.add(target.name)
     return {name for name in inside if counts.get(name) == 1}
+
+
+def is_installed(tree: MypyFile) -> bool:
+    """A module of a package, not of the program."""
+    return tree.is_stub or "site-packages" in tree.path or tree.fullname.startswith(("torch.", "tensorclass."))
 
 
 def _is_int(typ: Any) -> bool:

@@ -12,8 +12,10 @@ from tensorclass._rules import errors, indexing
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
 
-from . import _codes, _self_keys
-from ._containers import as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
+from . import _arrays, _codes, _self_keys
+from ._arrays import Array
+from ._containers import against, as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
+from ._dtypes import kind_of
 from ._evaluate import elements
 from ._fields import fields_of, names_of
 from ._state import State
@@ -61,6 +63,8 @@ def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
         return Method(owner, name)
     if isinstance(owner, Class):
         return read_class(walk, owner, name)
+    if isinstance(owner, Array):
+        return _arrays.read(owner, name) if name == "shape" else Method(owner, name)
     if isinstance(owner, Typed):
         return read_typed(walk, owner, name)
     return Method(owner, name) if owner is UNKNOWN else UNKNOWN
@@ -91,7 +95,9 @@ def read_box(walk: Walk, expr: MemberExpr, owner: Value, box: Box, name: str) ->
     if box.info is not None:
         fields = fields_of(box.info) or {}
         if name in fields:
-            return read_field(walk, owner, box, name)
+            from ._keys import readable
+
+            return readable(walk, expr, box, name, read_field(walk, owner, box, name))
         node = box.info.get(name)
         if node is not None and isinstance(node.node, (FuncDef, Decorator)):
             defined = node.node.info
@@ -172,10 +178,14 @@ def write(walk: Walk, target: MemberExpr, owner: Value, value: Value, source: Ex
 def resize(walk: Walk, node: Expression, owner: Value, box: Box, value: Value) -> None:
     """x.batch_size = ...: every field must have it."""
     batch = sizes_of(walk, value)
+    declared = (fields_of(box.info) or {}) if box.info is not None else {}
     for name, inner in box.fields.items():
-        wrong = misfit(walk, name, inner, batch)
+        wrong, code = misfit(walk, name, inner, batch), _codes.BATCH
+        field = declared.get(name)
+        if wrong is None and field is not None and field.dims is not None and field.dims.has_batch:
+            wrong, code = against(walk, field, inner, batch, {}), _codes.SHAPE
         if wrong is not None:
-            walk.say(node, _codes.BATCH, wrong)
+            walk.say(node, code, wrong)
             batch = None
             break
     walk.here.put(owner, replace(walk.here.get(owner), batch=batch, no_batch_size=False))
@@ -201,8 +211,6 @@ def write_entry(walk: Walk, node: Expression, owner: Value, box: Box, key: Any, 
     wrong = misfit(walk, key, value, box.batch)
     code = _codes.BATCH
     if wrong is None and box.info is not None and isinstance(key, str):
-        from ._containers import against
-
         field = (fields_of(box.info) or {}).get(key)
         if field is not None and (field.dims is None or field.dims.has_batch):
             others = names_bound(walk, box, (key,))
@@ -316,9 +324,9 @@ def index_items(walk: Walk, index: Value) -> Any:
         return slice(*parts)
     thing = walk.here.get(index)
     if isinstance(thing, Tensor) and thing.shape is not None and not has_star(thing.shape):
-        if thing.dtype == "bool":
+        if kind_of(thing.dtype) == "bool":
             return Mask(thing.shape)
-        return Ints(thing.shape) if thing.dtype == "int" else UNKNOWN
+        return Ints(thing.shape) if kind_of(thing.dtype) == "int" else UNKNOWN
     if isinstance(thing, Items) and thing.items is not None:
         if all(is_int(item) for item in thing.items):
             return Ints((len(thing.items),))
@@ -394,6 +402,8 @@ def write_item(
             walk.here.forget(owner) if not _surely_index(walk, target.index) else None
         else:
             write_rows(walk, target, thing, index, value, source or target)
+    elif isinstance(thing, Net):
+        walk.here.put(owner, replace(thing, settings={}, touched=True))
     else:
         walk.here.forget(value)
 
@@ -429,6 +439,8 @@ def delete_item(walk: Walk, target: IndexExpr, owner: Value, index: Value) -> No
             _self_keys.item(walk, target.index, thing, index)
             delete_key(walk, target, owner, thing, index)
             return
+    if isinstance(thing, Net):
+        walk.here.put(owner, replace(thing, settings={}, touched=True))
     walk.here.forget(owner)
 
 
@@ -478,6 +490,8 @@ def method(walk: Walk, expr: CallExpr, called: Method, args: Args) -> Value:
 
             return product(owner)
         return UNKNOWN
+    if isinstance(owner, Array):
+        return _arrays.method(owner, name, args)
     if isinstance(owner, Class):
         from ._methods import class_method
 

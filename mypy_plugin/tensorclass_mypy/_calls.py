@@ -30,7 +30,23 @@ from . import _hints, _scan
 from ._evaluate import elements, evaluate
 from ._state import join
 from ._types import is_container, is_library, is_module, is_tensor, is_tensorclass, is_tensordict, known_type, returned
-from ._values import Box, Class, Function, Items, Lambda, Library, Mapped, Method, Net, Ref, Sizes, Star, Tensor, Typed, Value
+from ._values import (
+    Box,
+    Class,
+    Function,
+    Items,
+    Lambda,
+    Library,
+    Mapped,
+    Method,
+    Net,
+    Ref,
+    Sizes,
+    Star,
+    Tensor,
+    Typed,
+    Value,
+)
 
 if TYPE_CHECKING:
     from ._walk import Walk

@@ -9,10 +9,13 @@ from mypy.nodes import AssignmentStmt, CallExpr, ClassDef, IndexExpr, NameExpr, 
 from mypy.plugin import AnalyzeTypeContext, ClassDefContext
 from mypy.types import AnyType, Instance, Type, TypeOfAny, UnboundType
 
+from tensorclass._rules import annotations as strings
+from tensorclass._rules import errors
 from tensorclass._rules.reserved import RESERVED
 
 from . import _codes, _hints, _marks
 from ._fields import KEY, OWN
+from ._say import meant
 from ._types import base_named, is_ours
 
 CLASS = "tensorclass._tensorclass.TensorClass"
@@ -25,7 +28,21 @@ def on_class(ctx: ClassDefContext) -> None:
     info = ctx.cls.info
     if is_ours(info) and base_named(info, "TensorClass") in (None, info):
         return
+    check_options(ctx)
     note(ctx, ctx.cls, _options(ctx.cls))
+
+
+def check_options(ctx: ClassDefContext) -> None:
+    """A keyword in the class header that is no option."""
+    info = ctx.cls.info
+    taken = info.get("__init_subclass__")
+    owner = getattr(taken.node, "info", None) if taken is not None else None
+    if owner is not None and owner.fullname != "builtins.object" and not is_ours(owner):
+        return
+    for name, value in ctx.cls.keywords.items():
+        if name not in OPTIONS and name not in ("metaclass", "kw_only"):
+            rest = meant(name, OPTIONS, f"the options are {errors.some_names(OPTIONS)}")
+            ctx.api.fail(f"TensorClass has no option {name!r}{rest}", value, code=_codes.FIELD)
 
 
 def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
@@ -42,7 +59,10 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
             continue
         hint = _hints.of_type(tree, statement.unanalyzed_type) if tree is not None else None
         if hint is not None:
-            shapes[target.name] = [hint.text, hint.dtype or ""]
+            shapes[target.name] = [hint.text, hint.kind]
+            wrong = strings.mistake(hint.text)
+            if wrong is not None:
+                ctx.api.fail(f"field {target.name!r}: {wrong}", target, code=_codes.SHAPE)
         _check_name(ctx, info, target, "shadow" in options | inherited)
     for statement in cls.defs.body:
         _marks.mark(statement)

@@ -11,10 +11,12 @@ from mypy.nodes import Expression, Node
 from mypy.types import Instance
 
 from tensorclass._rules import algebra, along, errors, folds, joins, moves, pointwise, table
+from tensorclass._rules import annotations as strings
 from tensorclass._rules.errors import RuleError
-from tensorclass._rules.sizes import UNKNOWN, NotKnown
+from tensorclass._rules.sizes import RAGGED, UNKNOWN, NotKnown
 
-from . import _codes
+from . import _codes, _dtypes
+from ._arrays import Array, as_tensor
 from ._evaluate import elements
 from ._fields import Field, fields_of
 from ._hints import fits, to_shape, unlike
@@ -30,6 +32,7 @@ from ._values import (
     Star,
     Tensor,
     Typed,
+    Unset,
     Value,
     has_star,
     is_int,
@@ -112,6 +115,13 @@ def as_field(walk: Walk, value: Value, batch: Shape = None) -> Value:
             return walk.here.new(Box(None))
         inner = {key: as_field(walk, item) for key, item in thing.items.items()}
         return walk.here.new(Box(None, None, True, None, inner, open=False))
+    if isinstance(thing, Array):
+        return as_tensor(thing)
+    if isinstance(thing, Items) or (isinstance(value, tuple) and value):
+        from ._tensor_functions import literal
+
+        shape, dtype = literal(walk, value)
+        return UNKNOWN if shape is None or dtype is None else Tensor(shape, dtype)
     if isinstance(value, str):
         return Plain("str")
     if isinstance(value, (int, float, bytes)):
@@ -149,7 +159,7 @@ def declared_value(walk: Walk, field: Field, batch: Shape) -> Value:
     if isinstance(thing, Box):
         walk.here.put(value, replace(thing, batch=shape))
         return value
-    return Tensor(shape, field.dtype) if isinstance(thing, Tensor) else value
+    return Tensor(shape, _dtypes.declared(field.word) if field.word else None) if isinstance(thing, Tensor) else value
 
 
 def is_self(batch: Shape) -> bool:
@@ -194,11 +204,10 @@ def against(walk: Walk, field: Field, value: Value, batch: Shape, bound: dict[st
             return _misfit(field, shape, reason, isinstance(thing, Box))
         bound.update(local)
         bound.pop("*batch", None)
-    if field.casts or not isinstance(thing, Tensor) or field.dtype is None or thing.dtype is None:
+    if field.casts or not isinstance(thing, Tensor) or not _dtypes.refuses(walk, field.word, thing.dtype):
         return None
-    if thing.dtype != field.dtype:
-        return f"field {field.name!r} has a dtype of kind {thing.dtype}, which the annotation does not take"
-    return None
+    takes = _dtypes.takes_of(field.word)
+    return strings.dtype_mismatch(field.name, _dtypes.shown(thing.dtype), field.word or "", takes)
 
 
 def _misfit(field: Field, shape: Any, why: str, node: bool) -> str:
@@ -277,7 +286,7 @@ def shaped(walk: Walk, box: Box, batch: Shape) -> dict[str, Value]:
             tail = tail_of(thing.batch, box.batch)
             inner = None if tail is None or batch is None else (*batch, *tail)
             fields[key] = like(walk, thing, inner, keep=False)
-        elif isinstance(value, Plain) or value is None:
+        elif isinstance(value, (Plain, Unset)) or value is None:
             fields[key] = value
         else:
             fields[key] = UNKNOWN
@@ -318,6 +327,8 @@ def op(walk: Walk, expr: Node, box: Box, name: str, args: Args) -> Value:
                 given[param.name] = tuple(rest)
         elif values:
             given[param.name] = values.pop(0)
+    if row.name in ("all", "any") and "dim" not in given:
+        return UNKNOWN  # A bool.
     if row.family in ("pointwise", "cast"):
         return like(walk, box)
     if row.family == "pair":
@@ -327,7 +338,10 @@ def op(walk: Walk, expr: Node, box: Box, name: str, args: Args) -> Value:
         return like(walk, box, None, keep=False) if row.family != "split" else Many(like(walk, box, None, keep=False))
     if row.family == "fold" and "dim" not in given:
         return like(walk, box, (), keep=False)
-    batch, said = after(walk, expr, row, box.batch, given)
+    sizes = tuple(RAGGED if size is UNKNOWN and box.ragged else size for size in box.batch)
+    batch, said = after(walk, expr, row, sizes, given)
+    if batch is not None and row.family != "split" and RAGGED in [size for size in batch if is_int(size)]:
+        batch = tuple(UNKNOWN if is_int(size) and size == RAGGED else size for size in batch)
     if row.family == "split":
         if batch is None:
             return UNKNOWN if said else Many(like(walk, box, None, keep=False))

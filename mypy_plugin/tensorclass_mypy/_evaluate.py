@@ -39,12 +39,11 @@ from mypy.nodes import (
 from tensorclass._rules import algebra, sizes
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _scan
+from . import _dtypes, _scan
 from ._names import canonical
 from ._state import join, join_values
 from ._types import is_library, item_of_type
 from ._values import (
-    DTYPES,
     Box,
     Class,
     Cut,
@@ -186,13 +185,16 @@ def reference(walk: Walk, expr: RefExpr) -> Value:
 
 def library_value(name: str) -> Value:
     """A name of a package: torch.float32 is a dtype, anything else stands for itself."""
-    if name.startswith("torch.") and name[6:] in DTYPES:
-        return Dtype(DTYPES[name[6:]])
+    if name.startswith("torch.") and name[6:] in _dtypes.TORCH:
+        return Dtype(_dtypes.TORCH[name[6:]])
     return Library(name)
 
 
+_LIBRARIES = ("torch.", "tensorclass.", "builtins.", "math.", "functools.", "itertools.", "copy.", "numpy.")
+
+
 def _library_module(fullname: str) -> bool:
-    return fullname.startswith(("torch.", "tensorclass.", "builtins.", "math.", "functools.", "itertools.", "copy."))
+    return fullname.startswith(_LIBRARIES)
 
 
 def _plain_decorators(node: Decorator) -> bool:

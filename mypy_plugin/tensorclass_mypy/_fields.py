@@ -26,7 +26,7 @@ class Field:
     name: str
     type: ProperType | None
     dims: Dims | None = None
-    dtype: str | None = None
+    word: str | None = None  # The class of jaxtyping's that declares the dtype.
     has_default: bool = False
     kw_only: bool = False
     init_only: bool = False
@@ -59,12 +59,12 @@ def fields_of(info: TypeInfo, instance: Instance | None = None) -> dict[str, Fie
         owner = _owner(info, name)
         if owner is None or is_ours(owner):
             continue
-        dims, dtype = _declared(owner, name)
+        dims, word = _declared(owner, name)
         found[name] = Field(
             name,
             _type(info, owner, name, instance),
             dims,
-            dtype,
+            word,
             bool(attribute.get("has_default")),
             bool(attribute.get("kw_only")),
             bool(attribute.get("is_init_var")),
@@ -101,9 +101,9 @@ def _declared(owner: TypeInfo, name: str) -> tuple[Dims | None, str | None]:
     kept: dict[str, Any] = owner.metadata.get(KEY, {}).get("shapes", {})
     if name not in kept:
         return None, None
-    text, dtype = kept[name]
+    text, word = kept[name]
     try:
-        return strings.parse(text), dtype or None
+        return strings.parse(text), word or None
     except AnnotationError:
         return None, None
 

@@ -9,6 +9,7 @@ from mypy.nodes import CallExpr
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
+from ._dtypes import kind_of
 from ._hints import unlike
 from ._tensors import known
 from ._types import known_type
@@ -68,7 +69,9 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     if name == "one_hot":
         count = given.get("num_classes", values[1] if len(values) > 1 else UNKNOWN)
         shape = known(first)
-        return Tensor(None if shape is None else (*shape, count if is_size(count) and count != -1 else UNKNOWN), "int")
+        return Tensor(
+            None if shape is None else (*shape, count if is_size(count) and count != -1 else UNKNOWN), "int64"
+        )
     if name == "embedding":
         weight = values[1] if len(values) > 1 else UNKNOWN
         shape, table = known(first), known(weight) if isinstance(weight, Tensor) else None
@@ -108,14 +111,13 @@ def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, 
     indices = (a[0], *a[2:]) if len(a) > 1 else ()
     as_indices = len(b) == len(indices) and not any(unlike(walk, x, y) for x, y in zip(indices, b))
     as_classes = len(b) == len(a) and not any(unlike(walk, x, y) for x, y in zip(a, b))
-    if target.dtype == "int":
+    kind = kind_of(target.dtype)
+    if kind == "int":
         as_classes = False
-    elif target.dtype == "float":
+    elif kind == "float":
         as_indices = False
     if not as_indices and not as_classes:
-        would = show_shape(indices) + (
-            f" (class numbers) or {show_shape(a)} (probabilities)" if target.dtype != "int" else ""
-        )
+        would = show_shape(indices) + (f" (class numbers) or {show_shape(a)} (probabilities)" if kind != "int" else "")
         text = f"{name}: the input has shape {show_shape(a)}, so the target has {would}; it has {show_shape(b)}"
         walk.say(expr, _codes.SHAPE, text)
         return Tensor(None, "float")
@@ -125,15 +127,15 @@ def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, 
 def linear(walk: Walk, expr: Any, first: Tensor, weight: Any) -> Value:
     table = known(weight) if isinstance(weight, Tensor) else None
     if table is None or len(table) != 2 or first.shape is None or not first.shape:
-        return Tensor(None, first.dtype)
+        return Tensor(None, kind_of(first.dtype))
     if is_size(first.shape[-1]) and unlike(walk, first.shape[-1], table[1]):
         walk.say(
             expr, _codes.SHAPE,
             f"linear: the last dim of {show_shape(first.shape)} is {show_shape(first.shape[-1:])[1:-1]}, "
             f"the weight takes {show_shape((table[1],))[1:-1]}",
         )  # fmt: skip
-        return Tensor(None, first.dtype)
-    return Tensor((*first.shape[:-1], table[0]), first.dtype)
+        return Tensor(None, kind_of(first.dtype))
+    return Tensor((*first.shape[:-1], table[0]), kind_of(first.dtype))
 
 
 __all__ = ["functional", "is_int"]

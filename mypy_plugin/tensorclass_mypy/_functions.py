@@ -48,6 +48,10 @@ def library(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         from ._tensor_functions import function as torch_function
 
         return torch_function(walk, expr, name[6:], args)
+    if name.startswith("numpy."):
+        from ._arrays import function as numpy_function
+
+        return numpy_function(walk, expr, name[6:], args)
     if name.startswith("math."):
         return UNKNOWN
     _leak(walk, args)

@@ -13,22 +13,12 @@ from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError, Dims, One
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _codes
+from . import _codes, _dtypes
 from ._values import Box, Ref, Shape, Star, Tensor, Value, differ, has_star, is_int, show_shape, show_size
 
 if TYPE_CHECKING:
     from ._calls import Args
     from ._walk import Walk
-
-# jaxtyping's classes, by the kind of dtype they take; None takes any.
-KINDS: dict[str, str | None] = {
-    **dict.fromkeys(("Shaped", "Num", "Real", "Inexact", "Key", "PRNGKeyArray"), None),
-    **dict.fromkeys(("Float", "BFloat16", "Float16", "Float32", "Float64", "Float8e4m3fn", "Float8e5m2"), "float"),
-    **dict.fromkeys(("Int", "Integer", "Int4", "Int8", "Int16", "Int32", "Int64"), "int"),
-    **dict.fromkeys(("UInt", "UInt4", "UInt8", "UInt16", "UInt32", "UInt64"), "int"),
-    **dict.fromkeys(("Complex", "Complex64", "Complex128"), "complex"),
-    "Bool": "bool",
-}
 
 
 @dataclass(frozen=True)
@@ -57,12 +47,12 @@ def imported(tree: MypyFile) -> dict[str, str]:
     for node in tree.imports:
         if isinstance(node, ImportFrom) and node.id == "jaxtyping" and node.relative == 0:
             for name, alias in node.names:
-                if name in KINDS:
+                if name in _dtypes.TAKES:
                     found[alias or name] = name
         elif isinstance(node, Import):
             for name, alias in node.ids:
                 if name == "jaxtyping":
-                    found.update({f"{alias or name}.{kind}": kind for kind in KINDS})
+                    found.update({f"{alias or name}.{kind}": kind for kind in _dtypes.TAKES})
     return found
 
 
@@ -104,7 +94,7 @@ def _read(typ: ProperType | None, names: dict[str, str], optional: bool) -> Hint
         return None
     inner = typ.args[0]
     of = inner.name if isinstance(inner, UnboundType) else ""
-    return Hint(text, dims, KINDS[kind], of, kind, optional)
+    return Hint(text, dims, _dtypes.declared(kind), of, kind, optional)
 
 
 def _is_none(typ: Any) -> bool:
@@ -226,7 +216,9 @@ def _fits_star(walk: Walk, dims: Dims, shape: tuple[Any, ...], bound: dict[str, 
             bound[key] = (star,)
         return None
     known = bound[key]
-    if not (len(known) == 1 and isinstance(known[0], Star) and replace(known[0], dropped=0) == replace(star, dropped=0)):
+    if not (
+        len(known) == 1 and isinstance(known[0], Star) and replace(known[0], dropped=0) == replace(star, dropped=0)
+    ):
         return None
     gone = star.dropped - known[0].dropped
     before, after = place, len(shape) - place - 1
@@ -312,8 +304,10 @@ def wrong(walk: Walk, hint: Hint, value: Value, bound: dict[str, Any], strict: b
     reason = fits(walk, hint.dims, thing.shape, bound, strict)
     if reason is not None:
         return f'has shape {show_shape(thing.shape)}, which does not fit "{hint.text}": {reason}'
-    if hint.dtype is not None and thing.dtype is not None and hint.dtype != thing.dtype:
-        return f"has a dtype of kind {thing.dtype}, which {hint.kind} does not take"
+    if _dtypes.refuses(walk, hint.kind, thing.dtype):
+        takes = _dtypes.takes_of(hint.kind)
+        would = f"; {', '.join(takes)} would do" if len(takes) < 4 else ""
+        return f"has dtype {_dtypes.shown(thing.dtype)}, which {hint.kind} does not take{would}"
     return None
 
 

@@ -17,7 +17,7 @@ from ._evaluate import elements
 from ._hints import unlike
 from ._state import join_values
 from ._types import known_type
-from ._values import Box, Many, Mapped, Ref, Tensor, Value, has_star, is_int, show_shape
+from ._values import Box, Many, Mapped, Ref, Tensor, Uneven, Value, has_star, is_int, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -48,6 +48,9 @@ def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
 
         interaction(walk, expr, args)
         return UNKNOWN
+    if short == "where" and len(args.positional) == 3:
+        box = walk.here.get(args.positional[1][0])
+        return where(walk, expr, args.positional[0][0], box) if isinstance(box, Box) else UNKNOWN
     if short in PURE or short in ("set_skip_existing", "set_list_to_stack"):
         return UNKNOWN
     if short == "from_dict" and args.positional:
@@ -136,6 +139,7 @@ def lazy(walk: Walk, expr: CallExpr, boxes: list[Any], box: Box, dim: Value) -> 
         names = [name for name in boxes[0].fields if all(name in one.fields for one in boxes)]
         box = replace(box, open=False, fields={name: box.fields.get(name, UNKNOWN) for name in names})
     batch: Any = None
+    ragged, place = False, 0
     batches = [one.batch for one in boxes]
     if is_int(dim) and not any(one is None or has_star(one) for one in batches):
         if len({len(one) for one in batches}) == 1:
@@ -144,12 +148,25 @@ def lazy(walk: Walk, expr: CallExpr, boxes: list[Any], box: Box, dim: Value) -> 
                 row = []
                 for sizes in zip(*batches):
                     alike = all(same(size, sizes[0]) is True for size in sizes)
+                    ragged = ragged or any(same(size, sizes[0]) is False for size in sizes)
                     row.append(sizes[0] if alike else UNKNOWN)
                 batch = (*row[:place], len(boxes), *row[place:])
     new = like(walk, box, batch, keep=False)
     thing = walk.here.get(new)
-    walk.here.put(new, replace(thing, lazy=True, fields=dict.fromkeys(thing.fields, UNKNOWN)))
+    fields = {key: _stacked(walk, boxes, key) for key in thing.fields}
+    walk.here.put(new, replace(thing, lazy=True, ragged=ragged and batch is not None, fields=fields))
     return new
+
+
+def _stacked(walk: Walk, boxes: list[Any], key: str) -> Value:
+    """An entry of a lazy stack: it cannot be read where its shape is another one in each item."""
+    shapes = []
+    for box in boxes:
+        thing = walk.here.get(box.fields.get(key, UNKNOWN))
+        if not isinstance(thing, Tensor) or thing.shape is None or not all(is_int(size) for size in thing.shape):
+            return UNKNOWN
+        shapes.append(thing.shape)
+    return Uneven(tuple(shapes)) if len(set(shapes)) > 1 else UNKNOWN
 
 
 def _kind(box: Box) -> str:
@@ -206,6 +223,17 @@ def _shown(thing: Any) -> str:
     return "None" if thing is None else "a container"
 
 
+def where(walk: Walk, expr: CallExpr, condition: Value, box: Box) -> Value:
+    """Rows of one container where a condition of the batch size holds, of another elsewhere."""
+    thing = walk.here.get(condition)
+    shape = thing.shape if isinstance(thing, Tensor) else None
+    if shape is not None and box.batch is not None and not has_star(shape) and not has_star(box.batch):
+        if len(shape) > len(box.batch) or any(unlike(walk, a, b) for a, b in zip(shape, box.batch)):
+            walk.say(expr, _codes.BATCH, sentence(errors.condition_mismatch(shape, box.batch)))
+            return like(walk, box, None, keep=False)
+    return like(walk, box)
+
+
 def torch_function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value | None:
     """torch.name(container, ...); None when no argument is a container."""
     if not args.whole:
@@ -216,6 +244,9 @@ def torch_function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value |
         if isinstance(walk.here.get(each), Box):
             return join(walk, expr, "stack" if name == "stack" else "cat", args)
         return None
+    if name == "where" and len(args.positional) == 3:
+        box = walk.here.get(args.positional[1][0])
+        return where(walk, expr, args.positional[0][0], box) if isinstance(box, Box) else None
     if not args.positional:
         return None
     box = walk.here.get(args.positional[0][0])

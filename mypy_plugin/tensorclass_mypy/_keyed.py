@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, Expression, TypeInfo
 
-from tensorclass._rules import errors
+from tensorclass._rules import errors, flow
 from tensorclass._rules.nearest import nearest
 from tensorclass._rules.sizes import UNKNOWN
 
@@ -100,6 +100,7 @@ def construct_sequence(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -
     settings["modules"] = tuple(values) if args.whole else UNKNOWN
     for name, value in zip(names, values):
         settings[name] = value
+    settings["names"] = names
     net = Net(info.name, info, True, settings, touched=not args.whole)
     if args.whole:
         _wire(walk, expr, net, values)
@@ -258,6 +259,37 @@ def check_selected(walk: Walk, node: Expression, ref: Value, net: Net, selected:
             walk.say(node, _codes.MODULE, errors.not_an_out_key(key, writes))
 
 
+def _subsequence(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
+    """sequence.select_subsequence(in_keys, out_keys): some module must be left."""
+    given = args.take("in_keys out_keys")
+    modules = net.settings.get("modules", UNKNOWN)
+    reads, writes = (
+        None if given.get(name) is None else key_list(walk, given[name]) or UNKNOWN for name in ("in_keys", "out_keys")
+    )
+    if not isinstance(modules, tuple) or not args.whole or reads is UNKNOWN or writes is UNKNOWN:
+        return UNKNOWN
+    flows = []
+    for value in modules:
+        module = walk.here.get(value)
+        some = in_keys(walk, module) if isinstance(module, Net) else None
+        gives = out_keys(walk, module) if isinstance(module, Net) else None
+        if some is None or gives is None:
+            return UNKNOWN
+        flows.append(flow.Flow(some, gives))
+    if writes is None and net.settings.get("selected") is not None:
+        writes = out_keys(walk, net)
+    kept = flow.subsequence(flows, reads, writes)
+    every = flow.sequence(flows)
+    if not kept:
+        text = errors.none_left(
+            every.reads if reads is None else reads, every.writes if writes is None else writes, *every[:2]
+        )
+        walk.say(expr, _codes.MODULE, text)
+        return UNKNOWN
+    settings = {"modules": tuple(modules[at] for at in kept)}
+    return walk.here.new(Net("TensorDictSequential", net.info, False, settings))
+
+
 # -- Attributes and methods -----------------------------------------------------------------------------------------
 
 
@@ -284,6 +316,8 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
             check_selected(walk, expr, ref, net, selected)
         walk.here.put(ref, replace(net, settings={**net.settings, "selected": selected}))
         return ref
+    if name == "select_subsequence" and net.kind in SEQUENCES and not net.touched:
+        return _subsequence(walk, expr, net, args)
     if name == "reset_out_keys":
         walk.here.put(ref, replace(net, settings={**net.settings, "selected": None}))
         return ref

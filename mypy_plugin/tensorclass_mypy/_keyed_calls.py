@@ -377,4 +377,4 @@ def run_ensemble(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
         shape = thing.shape if isinstance(thing, Tensor) else None
         known = isinstance(thing, Tensor) and shape is not None
         fields[key] = Tensor((copies, *(shape or ())), thing.dtype) if known else UNKNOWN
-    return walk.here.new(Box(None, None, True, batch, fields, open=True))
+    return walk.here.new(Box(None, None, True, batch, fields, open=result.open))

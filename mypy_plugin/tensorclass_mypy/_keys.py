@@ -12,9 +12,9 @@ from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
-from ._containers import as_field, flat_key, misfit, read_field, store
+from ._containers import as_field, flat_key, misfit, read_field, sentence, store
 from ._fields import fields_of
-from ._values import Box, Items, Mapped, Ref, Tensor, Value
+from ._values import Box, Items, Mapped, Ref, Tensor, Uneven, Unset, Value
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -60,6 +60,18 @@ def read_key(walk: Walk, expr: Node, ref: Value, box: Box, key: Any) -> Value:
     value, wrong = find(walk, ref, path)
     if wrong is not None:
         walk.say(expr, _codes.KEY, wrong)
+    return readable(walk, expr, box, key, value)
+
+
+def readable(walk: Walk, expr: Node, box: Box, key: Any, value: Value) -> Value:
+    """A value that is read, unless reading it is an error."""
+    if isinstance(value, Unset):
+        if isinstance(key, str) and box.info is not None:
+            walk.say(expr, _codes.FIELD, errors.not_set(box.info.name, key))
+        return UNKNOWN
+    if isinstance(value, Uneven):
+        walk.say(expr, _codes.BATCH, sentence(errors.shapes_differ(key, [shape or () for shape in value.shapes])))
+        return UNKNOWN
     return value
 
 
@@ -157,8 +169,14 @@ def select(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args, keep: b
     if keep and box.open:  # What was selected may have been there all the same.
         fields.update({name: UNKNOWN for name in names if name not in box.fields})
     if box.info is not None:  # What is left out of a typed class is unset, whatever its annotation says.
-        fields.update({name: UNKNOWN for name in fields_of(box.info) or {} if (name in names) != keep})
+        fields.update({name: _left_out(box, name) for name in fields_of(box.info) or {} if (name in names) != keep})
     return walk.here.new(replace(box, fields=fields, locked=False, open=box.open and not keep))
+
+
+def _left_out(box: Box, name: str) -> Value:
+    """A field that is dropped: one that may be None reads as None, any other is an error to read."""
+    field = (fields_of(box.info) or {}).get(name) if box.info is not None else None
+    return UNKNOWN if field is None or field.optional or field.type is None else Unset()
 
 
 def rename(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
@@ -227,9 +245,9 @@ def get(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     if path is None:
         return UNKNOWN
     value, wrong = find(walk, ref, path)
-    if wrong is not None:
+    if wrong is not None or isinstance(value, Unset):
         return given.get("default", None)
-    return value
+    return UNKNOWN if isinstance(value, Uneven) else value
 
 
 def keys_of(box: Box) -> Value:

@@ -10,6 +10,7 @@ from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
+from ._dtypes import kind_of, shown
 from ._hints import unlike
 from ._tensors import known
 from ._values import Items, Net, Star, Tensor, Value, has_star, is_int, is_size, show_shape, show_size
@@ -94,13 +95,13 @@ def linear(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -
     wanted, out = net.settings.get("in_features", UNKNOWN), net.settings.get("out_features", UNKNOWN)
     shape = tensor.shape
     if shape is None:
-        return Tensor((Star("?"), out) if is_size(out) else None, tensor.dtype)
+        return Tensor((Star("?"), out) if is_size(out) else None, kind_of(tensor.dtype))
     if not shape or isinstance(shape[-1], Star):
         return Tensor(None, "float")
     if unlike(walk, shape[-1], wanted):
         mismatch(walk, expr, "Linear", tensor, shape[-1], wanted, "the last dim")
         return Tensor(None, "float")
-    return Tensor((*shape[:-1], out if is_size(out) else UNKNOWN), tensor.dtype)
+    return Tensor((*shape[:-1], out if is_size(out) else UNKNOWN), kind_of(tensor.dtype))
 
 
 def conv(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
@@ -120,7 +121,7 @@ def conv(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> 
         return Tensor(None, "float")
     out = settings.get("out_channels", UNKNOWN)
     sizes = window(walk, shape[-dims:], dims, settings, 1)
-    return Tensor((*shape[: -dims - 1], out if is_size(out) else UNKNOWN, *sizes), tensor.dtype)
+    return Tensor((*shape[: -dims - 1], out if is_size(out) else UNKNOWN, *sizes), kind_of(tensor.dtype))
 
 
 def window(walk: Walk, sizes: Any, dims: int, settings: Any, stride: Any) -> tuple[Any, ...]:
@@ -163,18 +164,18 @@ def pool(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> 
     dims = int(net.kind[-2])
     shape = known(tensor)
     if shape is None or len(shape) not in (dims + 1, dims + 2):
-        return Tensor(None, tensor.dtype)
+        return Tensor(None, kind_of(tensor.dtype))
     stride = net.settings.get("kernel_size", UNKNOWN)
     settings = {**net.settings, "stride": net.settings.get("stride") or stride}
-    return Tensor((*shape[:-dims], *window(walk, shape[-dims:], dims, settings, stride)), tensor.dtype)
+    return Tensor((*shape[:-dims], *window(walk, shape[-dims:], dims, settings, stride)), kind_of(tensor.dtype))
 
 
 def adaptive(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
     dims = int(net.kind[-2])
     shape = known(tensor)
     if shape is None or len(shape) < dims:
-        return Tensor(None, tensor.dtype)
-    return Tensor((*shape[:-dims], *each(walk, net.settings.get("output_size", UNKNOWN), dims)), tensor.dtype)
+        return Tensor(None, kind_of(tensor.dtype))
+    return Tensor((*shape[:-dims], *each(walk, net.settings.get("output_size", UNKNOWN), dims)), kind_of(tensor.dtype))
 
 
 def layer_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
@@ -187,7 +188,7 @@ def layer_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any
         if not has_star(tail) and any(unlike(walk, a, b) for a, b in zip(tail, wanted)):
             text = f"{net.kind}: the last dims of the input {show_shape(shape)} are {show_shape(tail)}, "
             walk.say(expr, _codes.SHAPE, text + f"the layer takes {show_shape(wanted)}")
-    return Tensor(shape, tensor.dtype)
+    return Tensor(shape, kind_of(tensor.dtype))
 
 
 def batch_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
@@ -201,12 +202,12 @@ def batch_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any
         )
     elif shape is not None and len(shape) > 1 and unlike(walk, shape[1], wanted):
         mismatch(walk, expr, net.kind, tensor, shape[1], wanted, "dim 1")
-    return Tensor(tensor.shape, tensor.dtype)
+    return Tensor(tensor.shape, kind_of(tensor.dtype))
 
 
 def embedding(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
-    if tensor.dtype in ("float", "bool", "complex"):
-        walk.say(expr, _codes.SHAPE, f"Embedding: the input is of kind {tensor.dtype}; it takes ints")
+    if kind_of(tensor.dtype) in ("float", "bool", "complex"):
+        walk.say(expr, _codes.SHAPE, f"Embedding: the input has dtype {shown(tensor.dtype)}; it takes ints")
     out = net.settings.get("embedding_dim", UNKNOWN)
     return Tensor(None if tensor.shape is None else (*tensor.shape, out if is_size(out) else UNKNOWN), "float")
 
@@ -222,7 +223,7 @@ def attention(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
             word = ("query", "key", "value")[place]
             mismatch(walk, expr, "MultiheadAttention", value, value.shape[-1], wanted, f"the last dim of the {word}")
             return (Tensor(None, "float"), Tensor(None, "float"))
-    return (Tensor(tensor.shape, tensor.dtype), Tensor(None, "float"))
+    return (Tensor(tensor.shape, kind_of(tensor.dtype)), Tensor(None, "float"))
 
 
 def flatten(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
@@ -232,7 +233,7 @@ def flatten(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) 
     start, end = net.settings.get("start_dim", 1), net.settings.get("end_dim", -1)
     shape = known(tensor)
     if shape is not None and len(shape) == 1 and start == 1:
-        return Tensor(None, tensor.dtype)
+        return Tensor(None, kind_of(tensor.dtype))
     found = by_table(walk, expr, tensor, "flatten", Args([(start, expr), (end, expr)]))
     return Tensor() if found is None else found
 
@@ -257,7 +258,7 @@ def recurrent(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
         return (Tensor(), state)
     both = net.settings.get("bidirectional", False)
     size = hidden * 2 if both is True and is_size(hidden) else hidden if both is False and is_size(hidden) else UNKNOWN
-    return (Tensor((*shape[:-1], size), tensor.dtype), state)
+    return (Tensor((*shape[:-1], size), kind_of(tensor.dtype)), state)
 
 
 _LAYERS: dict[str, Any] = {

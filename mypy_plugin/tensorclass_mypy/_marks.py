@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import CallExpr, Decorator, EllipsisExpr, ExpressionStmt, FuncDef, MemberExpr, NameExpr, PassStmt, StrExpr
+from mypy.nodes import (
+    CallExpr,
+    Decorator,
+    EllipsisExpr,
+    ExpressionStmt,
+    FuncDef,
+    MemberExpr,
+    NameExpr,
+    PassStmt,
+    StrExpr,
+)
 
 FUNCTION = "builtins.breakpoint"  # Any function of builtins that takes nothing, and that programs do not call.
 

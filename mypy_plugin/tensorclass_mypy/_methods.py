@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, FuncDef
+from mypy.nodes import CallExpr, FuncDef, TypeInfo
 
 from tensorclass._rules import errors, table
 from tensorclass._rules.sizes import UNKNOWN, product
@@ -14,7 +14,7 @@ from . import _codes, _keys, _self_keys
 from ._containers import as_field, copied, flat_key, like, misfit, op, sizes_of
 from ._fields import fields_of
 from ._types import is_ours, is_tensorclass, is_tensordict, returned
-from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Value, has_star, is_int
+from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Unset, Value, has_star, is_int
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # A new container with the same entries and batch size.
 COPIES = {
     "clone", "copy", "to", "cpu", "cuda", "detach", "contiguous", "float", "double", "half", "bfloat16", "int",
-    "long", "bool", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_", "densify",
+    "long", "bool", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_",
 }  # fmt: skip
 # The container itself, its entries the same.
 ITSELF = {"detach_", "zero_grad", "share_memory_", "requires_grad_", "zero_", "fill_", "refine_names", "pin_memory_"}
@@ -207,7 +207,7 @@ def memmap_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args)
 
 def to_tensordict(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     new = walk.here.get(copied(walk, box))
-    fields = {key: value for key, value in new.fields.items() if value is not None}
+    fields = {key: value for key, value in new.fields.items() if value is not None and not isinstance(value, Unset)}
     return walk.here.new(
         replace(new, info=None, type=None, fields=fields, open=new.open or box.info is not None and _gaps(box))
     )
@@ -297,6 +297,21 @@ def get(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     return _keys.get(walk, expr, ref, box, args)
 
 
+def where(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.where(condition, other)"""
+    from ._joins import where as join_where
+
+    given = args.take("condition other")
+    if given.keys() - {"condition", "other"}:
+        return UNKNOWN
+    return join_where(walk, expr, given.get("condition", UNKNOWN), box)
+
+
+def densify(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.densify(pad=0): the uneven dims have one size, which nobody has worked out here."""
+    return like(walk, box, None, keep=False)
+
+
 def get_item(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     return like(walk, box, None, keep=False)
 
@@ -329,11 +344,40 @@ _METHODS: dict[str, Any] = {
     "named_apply": named_apply,
     "auto_batch_size_": auto_batch_size,
     "to_module": to_module,
+    "where": where,
+    "densify": densify,
     "new_zeros": new_shape,
     "new_ones": new_shape,
     "new_empty": new_shape,
     "new_full": new_shape,
 }
+
+
+def _is_own(info: TypeInfo, name: str) -> bool:
+    """The class method is the library's, and makes instances as it does."""
+    symbol = info.get(name)
+    owner = getattr(symbol.node, "info", None) if symbol is not None else None
+    return owner is not None and is_ours(owner)
+
+
+def from_entries(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
+    """C.from_dict({...}) and C.from_tensordict(td): the entries are the fields."""
+    from ._calls import leak
+
+    node = args.positional[0][1]
+    thing = walk.here.get(as_field(walk, args.positional[0][0]))
+    fields = fields_of(info)
+    if isinstance(thing, Box) and not thing.open and fields is not None and args.whole:
+        for key in thing.fields:
+            if key not in fields:
+                walk.say(node, _codes.FIELD, errors.no_field(info.name, key, list(fields)))
+                break
+        for name, field in fields.items():
+            if name not in thing.fields and not field.has_default and not field.optional and not field.init_only:
+                walk.say(node, _codes.FIELD, f"{info.name}: {errors.key_missing(name, list(thing.fields))}")
+                break
+    leak(walk, args.values())
+    return walk.here.new(Box(info, None, True))
 
 
 def class_method(walk: Walk, expr: CallExpr, owner: Class, name: str, args: Args) -> Value:
@@ -345,6 +389,8 @@ def class_method(walk: Walk, expr: CallExpr, owner: Class, name: str, args: Args
         from ._modules import parameters_as_box
 
         return parameters_as_box(walk, walk.here.get(args.positional[0][0]))
+    if name in ("from_dict", "from_tensordict") and is_tensorclass(info) and args.positional and _is_own(info, name):
+        return from_entries(walk, expr, info, args)
     if name == "from_dict" and args.positional and (is_tensordict(info) or is_tensorclass(info)):
         value = as_field(walk, args.positional[0][0])
         thing = walk.here.get(value)

@@ -131,9 +131,15 @@ def item(walk: Walk, expr: Any, ref: Value, net: Net, index: Value) -> Value:
     """sequential[0]"""
     if net.kind in ("TensorDictSequential", "ProbabilisticTensorDictSequential") or net.kind == "ModuleDict":
         modules = net.settings.get("modules", ())
-        if is_int(index) and isinstance(modules, tuple) and -len(modules) <= index < len(modules):
-            return modules[index]
-        if isinstance(index, str):
+        if is_int(index) and isinstance(modules, tuple) and net.kind != "ModuleDict" and not net.touched:
+            if -len(modules) <= index < len(modules):
+                return modules[index]
+            text = f"index {index} is out of range for a sequence of {errors.count(len(modules), 'module')}"
+            walk.say(expr, _codes.MODULE, text)
+        names = net.settings.get("names")
+        if isinstance(index, str) and isinstance(names, tuple) and index not in names and not net.touched:
+            walk.say(expr, _codes.MODULE, errors.key_missing(index, names).replace("key", "module"))
+        elif isinstance(index, str):
             return net.settings.get(index, UNKNOWN)
     if net.kind in ("Sequential", "ModuleList") and is_int(index) and not net.touched:
         row = list(net.settings.values())

@@ -24,6 +24,7 @@ from mypy.types import (
     TupleType,
     Type,
     TypeOfAny,
+    TypeVarType,
     UnionType,
     get_proper_type,
 )
@@ -61,7 +62,7 @@ def on_call(ctx: FunctionSigContext, name: str) -> FunctionLike:
     typ = _simple(nodes[place]) or (
         _checked(ctx, nodes[place]) if type(nodes[place]).__name__ == "CallExpr" and name in OTHERS else None
     )
-    if not isinstance(typ, Instance) or not is_container(typ.type):
+    if typ is None or not _holds(typ):
         return signature
     row = table.OPS_BY_TORCH.get(name)
     result: Type = typ
@@ -82,7 +83,7 @@ def _any(ctx: FunctionSigContext, signature: CallableType, result: Type) -> Func
     )
 
 
-def _join(ctx: FunctionSigContext, signature: CallableType, node: Expression, item: Instance) -> FunctionLike:
+def _join(ctx: FunctionSigContext, signature: CallableType, node: Expression, item: ProperType) -> FunctionLike:
     every = AnyType(TypeOfAny.special_form)
     items: Type = ctx.api.named_generic_type("typing.Sequence", [item])
     if not isinstance(node, (ListExpr, TupleExpr)):
@@ -111,7 +112,7 @@ def _checked(ctx: FunctionSigContext, node: Expression) -> ProperType | None:
     return get_proper_type(ctx.api.get_expression_type(node))
 
 
-def _item(ctx: FunctionSigContext, node: Expression) -> Instance | None:
+def _item(ctx: FunctionSigContext, node: Expression) -> ProperType | None:
     """The class of the items of a join, if they are containers."""
     if isinstance(node, (ListExpr, TupleExpr)):
         if not node.items:
@@ -124,22 +125,29 @@ def _item(ctx: FunctionSigContext, node: Expression) -> Instance | None:
             if type(first).__name__ != "StarExpr"
             else None
         )
-        if isinstance(typ, Instance) and is_container(typ.type):
+        if _holds(typ):
             whole = _checked(ctx, node)
             if isinstance(whole, Instance) and whole.args:
                 typ = get_proper_type(whole.args[0])
             elif isinstance(whole, TupleType):
                 typ = get_proper_type(whole.items[0])
-            return typ if isinstance(typ, Instance) and is_container(typ.type) else None
+            return typ if _holds(typ) else None
         return None
     typ = _simple(node) if isinstance(node, NameExpr) else _checked(ctx, node)
     if isinstance(typ, Instance) and typ.args and not is_container(typ.type):
         item = get_proper_type(typ.args[-1])
-        return item if isinstance(item, Instance) and is_container(item.type) else None
+        return item if _holds(item) else None
     if isinstance(typ, TupleType) and typ.items:
         item = get_proper_type(typ.items[0])
-        return item if isinstance(item, Instance) and is_container(item.type) else None
+        return item if _holds(item) else None
     return None
+
+
+def _holds(typ: ProperType | None) -> bool:
+    """A container, or a type variable (Self among them) that stands for one."""
+    if isinstance(typ, TypeVarType):
+        typ = get_proper_type(typ.upper_bound)
+    return isinstance(typ, Instance) and is_container(typ.type)
 
 
 __all__ = ["ROWS", "item_of_type"]

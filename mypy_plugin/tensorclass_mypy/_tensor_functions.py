@@ -9,6 +9,8 @@ from mypy.nodes import CallExpr
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
+from ._arrays import as_tensor as as_array_tensor
+from ._dtypes import DEFAULT
 from ._evaluate import elements
 from ._hints import unlike
 from ._tensors import as_shape, broadcast, known, matmul, mixed
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from ._calls import Args
     from ._walk import Walk
 
-FACTORIES = {"zeros": "float", "ones": "float", "empty": "float", "rand": "float", "randn": "float"}
+FACTORIES = ("zeros", "ones", "empty", "rand", "randn")
 
 
 def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
@@ -36,7 +38,7 @@ def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         typ = known_type(walk, expr)
         return walk.from_type(typ) if typ is not None else UNKNOWN
     if name in FACTORIES:
-        return factory(walk, args, FACTORIES[name])
+        return factory(walk, args)
     handler = _FUNCTIONS.get(name)
     if handler is not None:
         return handler(walk, expr, args)
@@ -72,31 +74,36 @@ def dtype_of(args: Args, otherwise: str | None) -> str | None:
     return value.kind if isinstance(value, Dtype) else None
 
 
-def factory(walk: Walk, args: Args, kind: str) -> Value:
+def factory(walk: Walk, args: Args) -> Value:
     """torch.zeros(2, 3), torch.zeros([2, 3]), torch.zeros(size=...)"""
     sizes = [value for value, _ in args.positional]
     if not args.whole:
         row = args.sizes()
-        return Tensor(None if row is None else as_shape(walk, [Sizes(row)]), dtype_of(args, kind))
+        return Tensor(None if row is None else as_shape(walk, [Sizes(row)]), dtype_of(args, DEFAULT))
     if "size" in args.named:
         sizes = [args.named["size"][0]]
-    dtype = dtype_of(args, kind)
+    dtype = dtype_of(args, DEFAULT)
     return Tensor(as_shape(walk, sizes) if sizes else (), dtype)
+
+
+def _of_number(value: Value) -> str | None:
+    """The dtype that torch makes of a number."""
+    if isinstance(value, bool):
+        return "bool"
+    return "int64" if is_size(value) else DEFAULT if isinstance(value, float) else None
 
 
 def full(walk: Walk, expr: CallExpr, args: Args) -> Value:
     given = args.take("size fill_value")
     value = given.get("fill_value", UNKNOWN)
-    kind = (
-        "bool" if isinstance(value, bool) else "int" if is_int(value) else "float" if isinstance(value, float) else None
-    )
+    kind = _of_number(value)
     return Tensor(as_shape(walk, [given.get("size", UNKNOWN)]), dtype_of(args, kind))
 
 
 def randint(walk: Walk, expr: CallExpr, args: Args) -> Value:
     values = [value for value, _ in args.positional]
     size = args.named["size"][0] if "size" in args.named else values[-1] if len(values) >= 2 else UNKNOWN
-    return Tensor(as_shape(walk, [size]), dtype_of(args, "int"))
+    return Tensor(as_shape(walk, [size]), dtype_of(args, "int64"))
 
 
 def arange(walk: Walk, expr: CallExpr, args: Args) -> Value:
@@ -106,20 +113,20 @@ def arange(walk: Walk, expr: CallExpr, args: Args) -> Value:
         count = values[0]
     elif 2 <= len(values) <= 3 and all(is_int(value) for value in values):
         count = len(range(*values)) if len(values) < 3 or values[2] else UNKNOWN
-    kind = "int" if values and all(is_size(value) for value in values) else None
+    kind = "int64" if values and all(is_size(value) for value in values) else None
     return Tensor((count,), dtype_of(args, kind))
 
 
 def linspace(walk: Walk, expr: CallExpr, args: Args) -> Value:
     count = args.take("start end steps").get("steps", UNKNOWN)
-    return Tensor((count if is_size(count) else UNKNOWN,), dtype_of(args, "float"))
+    return Tensor((count if is_size(count) else UNKNOWN,), dtype_of(args, DEFAULT))
 
 
 def eye(walk: Walk, expr: CallExpr, args: Args) -> Value:
     values = [value if is_size(value) else UNKNOWN for value, _ in args.positional]
     if not values:
-        return Tensor(None, "float")
-    return Tensor((values[0], values[-1] if len(values) > 1 else values[0]), dtype_of(args, "float"))
+        return Tensor(None, DEFAULT)
+    return Tensor((values[0], values[-1] if len(values) > 1 else values[0]), dtype_of(args, DEFAULT))
 
 
 def tensor(walk: Walk, expr: CallExpr, args: Args) -> Value:
@@ -132,13 +139,9 @@ def tensor(walk: Walk, expr: CallExpr, args: Args) -> Value:
 
 def literal(walk: Walk, value: Value) -> tuple[Any, str | None]:
     """The shape and the dtype of nested lists of numbers."""
-    if isinstance(value, bool):
-        return (), "bool"
-    if is_size(value):
-        return (), "int"
-    if isinstance(value, float):
-        return (), "float"
-    thing = walk.here.get(value)
+    if _of_number(value) is not None:
+        return (), _of_number(value)
+    thing = as_array_tensor(walk.here.get(value))
     if isinstance(thing, Tensor):
         return thing.shape, thing.dtype
     row = thing.items if isinstance(thing, Items) else thing if isinstance(thing, tuple) else None
@@ -146,9 +149,9 @@ def literal(walk: Walk, value: Value) -> tuple[Any, str | None]:
         return None, None
     inner = [literal(walk, item) for item in row]
     if not inner:
-        return (0,), "float"
+        return (0,), DEFAULT
     shapes, kinds = {shape for shape, _ in inner if shape is not None}, {kind for _, kind in inner}
-    kind = None if None in kinds else "float" if "float" in kinds else "int" if "int" in kinds else "bool"
+    kind = None if None in kinds else next((one for one in (DEFAULT, "int64", "bool") if one in kinds), None)
     if any(shape is None for shape, _ in inner) or len(shapes) != 1:
         return None, kind
     return (len(inner), *shapes.pop()), kind
@@ -302,6 +305,8 @@ _FUNCTIONS: dict[str, Any] = {
     "eye": eye,
     "tensor": tensor,
     "as_tensor": tensor,
+    "asarray": tensor,
+    "from_numpy": tensor,
     "stack": lambda walk, expr, args: join(walk, expr, args, True),
     "cat": lambda walk, expr, args: join(walk, expr, args, False),
     "concat": lambda walk, expr, args: join(walk, expr, args, False),

@@ -13,6 +13,7 @@ from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, NotKnown, product
 
 from . import _codes
+from ._dtypes import DEFAULT, ORDER, kind_of, shown, wider
 from ._hints import unlike
 from ._values import (
     INT_PARAMETER,
@@ -128,24 +129,27 @@ def operate(walk: Walk, node: Node, op: str, a: Any, b: Any) -> Value:
 
 
 def mixed(a: Any, b: Any, op: str = "+") -> str | None:
-    """The kind of dtype of a result."""
-    order = ("bool", "int", "float", "complex")
-    kinds = []
-    for one in (a, b):
-        if isinstance(one, Tensor):
-            kinds.append(one.dtype)
-        elif isinstance(one, bool):
-            kinds.append("bool")
-        elif is_size(one):
-            kinds.append("int")
-        elif isinstance(one, float):
-            kinds.append("float")
-        else:
-            kinds.append(None)
-    if None in kinds:
-        return None
-    kind = order[max(order.index(one) for one in kinds if one is not None)]
-    return "float" if op == "/" and kind in ("bool", "int") else kind
+    """The dtype of a result."""
+    dtypes = [one.dtype if isinstance(one, Tensor) else _of_number(one) for one in (a, b)]
+    if not isinstance(a, Tensor) or not isinstance(b, Tensor):
+        # A number changes the dtype of a tensor only if it is of a higher kind.
+        tensor, number = (dtypes[0], dtypes[1]) if isinstance(a, Tensor) else (dtypes[1], dtypes[0])
+        kinds = (kind_of(tensor), kind_of(number))
+        if None in kinds:
+            return None
+        found = tensor if ORDER.index(str(kinds[0])) >= ORDER.index(str(kinds[1])) else number
+    else:
+        found = wider(*dtypes)
+        if kind_of(dtypes[0]) == kind_of(dtypes[1]) and found not in (None, *ORDER) and dtypes[0] != dtypes[1]:
+            if any(one.shape is None or has_star(one.shape) or len(one.shape) == 0 for one in (a, b)):
+                found = kind_of(found)  # A tensor without dims does not widen one with dims.
+    return DEFAULT if op == "/" and kind_of(found) in ("bool", "int") else found
+
+
+def _of_number(value: Any) -> str | None:
+    if isinstance(value, bool):
+        return "bool"
+    return "int64" if is_size(value) else DEFAULT if isinstance(value, float) else None
 
 
 def broadcast(walk: Walk, node: Node, op: str, a: Shape, b: Shape) -> Shape:
@@ -234,7 +238,7 @@ def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
     """a @ b"""
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         return Tensor()
-    dtype = mixed(a, b)
+    dtype = kind_of(mixed(a, b))  # Autocast may have it in another precision.
     x, y = known(a), known(b)
     if x is None or y is None:
         if a.shape is not None and y is not None and len(y) == 2 and is_size(a.shape[-1]):
@@ -270,8 +274,8 @@ def _no_matmul(walk: Walk, node: Node, x: Any, y: Any) -> None:
 # -- Methods --------------------------------------------------------------------------------------------------------
 
 CASTS = {
-    "float": "float", "double": "float", "half": "float", "bfloat16": "float", "int": "int", "long": "int", "short":
-    "int", "bool": "bool", "byte": "int", "char": "int", "cfloat": "complex",
+    "float": "float32", "double": "float64", "half": "float16", "bfloat16": "bfloat16", "int": "int32", "long": "int64",
+    "short": "int16", "bool": "bool", "byte": "uint8", "char": "int8", "cfloat": "complex64",
 }  # fmt: skip
 SAME = {
     "clone", "contiguous", "detach", "cpu", "cuda", "abs", "neg", "square", "relu", "clamp", "clip", "clamp_min",
@@ -296,6 +300,7 @@ FOLDS = {
     "sum", "mean", "prod", "std", "var", "amax", "amin", "any", "all", "logsumexp", "nansum", "nanmean", "norm",
     "argmax", "argmin", "median", "mode",
 }  # fmt: skip
+AVERAGES = {"mean", "std", "var", "nanmean"}  # Of floats only.
 PAIR_FOLDS = {"max", "min", "median", "mode", "kthvalue", "cummax", "cummin", "sort", "topk"}
 NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 
@@ -407,7 +412,7 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
     values = [value for value, _ in args.positional]
     given = {key: value for key, (value, _) in args.named.items()}
     if name in FLOATS:
-        return Tensor(tensor.shape, "float" if dtype in ("int", "bool") else dtype)
+        return Tensor(tensor.shape, DEFAULT if kind_of(dtype) in ("int", "bool") else dtype)
     if name in BOOLS:
         return Tensor(tensor.shape, "bool")
     if name in ("matmul", "mm", "bmm", "mv"):
@@ -471,6 +476,8 @@ def checked_dim(
     walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value], given: dict[str, Value]
 ) -> None:
     """Functions that keep the shape and name a dim."""
+    if name in ("softmax", "log_softmax") and "dtype" not in given and kind_of(tensor.dtype) in ("int", "bool"):
+        walk.say(expr, _codes.SHAPE, not_floating(name, tensor.dtype))
     if name in ("softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp"):
         dim = given.get("dim", values[0] if values else UNKNOWN)
         shape = known(tensor)
@@ -497,16 +504,18 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
             return UNKNOWN
         place = along % len(shape)
         cut = (*shape[:place], count if is_size(count) else UNKNOWN, *shape[place + 1 :])
-        return (Tensor(cut, tensor.dtype), Tensor(cut, "int"))
+        return (Tensor(cut, tensor.dtype), Tensor(cut, "int64"))
     if name in ("sort", "cummax", "cummin"):
-        return (Tensor(tensor.shape, tensor.dtype), Tensor(tensor.shape, "int"))
+        return (Tensor(tensor.shape, tensor.dtype), Tensor(tensor.shape, "int64"))
     if name in ("max", "min") and values and isinstance(walk.here.get(values[0]), Tensor):
         return operate(walk, expr, name, tensor, walk.here.get(values[0]))
-    kind = {"any": "bool", "all": "bool", "argmax": "int", "argmin": "int"}.get(name, tensor.dtype)
-    if name in ("sum", "prod") and kind == "bool":
-        kind = "int"
+    kind = {"any": "bool", "all": "bool", "argmax": "int64", "argmin": "int64"}.get(name, tensor.dtype)
+    if name in ("sum", "prod") and kind_of(kind) in ("bool", "int"):
+        kind = "int64"
     if isinstance(given.get("dtype"), Dtype):
         kind = given["dtype"].kind
+    elif name in AVERAGES and "dtype" not in given and kind_of(tensor.dtype) in ("int", "bool"):
+        walk.say(expr, _codes.SHAPE, not_floating(name, tensor.dtype))
     missing = object()
     dim: Any = given.get("dim", given.get("axis", values[0] if values else missing))
     keep = given.get("keepdim", values[1] if len(values) > 1 else False)
@@ -519,8 +528,13 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
     shape = folded(walk, expr, tensor, name, dim, keep)
     result = Tensor(shape, kind)
     if name in ("max", "min", "median", "mode"):
-        return (result, Tensor(shape, "int"))
+        return (result, Tensor(shape, "int64"))
     return result
+
+
+def not_floating(name: str, dtype: str | None) -> str:
+    """The sentence for a function that torch has for floats alone."""
+    return f"{name}: the tensor has dtype {shown(dtype)}, and {name} takes float or complex; call .float() first"
 
 
 def folded(walk: Walk, expr: Node, tensor: Tensor, name: str, dim: Value, keep: Value) -> Shape:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from mypy.nodes import ComparisonExpr, Expression, OpExpr, UnaryExpr
 
-from tensorclass._rules import algebra, sizes
+from tensorclass._rules import algebra, errors, sizes
 from tensorclass._rules.sizes import UNKNOWN
 
+from . import _codes
 from ._evaluate import evaluate, is_key
+from ._types import is_ours
 from ._values import Box, Items, Mapped, Sizes, Star, Tensor, Typed, Value, is_int, is_size
 
 if TYPE_CHECKING:
@@ -19,7 +21,10 @@ if TYPE_CHECKING:
 def truth(walk: Walk, expr: Expression) -> bool | None:
     """Whether a test holds, if that can be known."""
     if isinstance(expr, ComparisonExpr):
-        return compare(walk, expr)
+        if len(expr.operands) > 2 or expr.operators[0] in ("in", "not in", "is", "is not"):
+            return compare(walk, expr)
+        value = compared(walk, expr)
+        return value if isinstance(value, bool) else no_truth(walk, expr, value)
     if isinstance(expr, OpExpr) and expr.op in ("and", "or"):
         left = truth(walk, expr.left)
         stop = expr.op == "or"
@@ -40,7 +45,17 @@ def truth(walk: Walk, expr: Expression) -> bool | None:
         return bool(value)
     if isinstance(value, tuple):
         return bool(value)
-    return None
+    return no_truth(walk, expr, value)
+
+
+def no_truth(walk: Walk, expr: Expression, value: Value) -> None:
+    """Say that a container has no truth value."""
+    thing = walk.here.get(value)
+    info = thing.info if isinstance(thing, Box) else None
+    own = info.get("__bool__") if info is not None else None
+    owner = getattr(own.node, "info", None) if own is not None else None
+    if isinstance(thing, Box) and (owner is None or is_ours(owner)):
+        walk.say(expr, _codes.FIELD, errors.no_truth())
 
 
 def compared(walk: Walk, expr: ComparisonExpr) -> Value:

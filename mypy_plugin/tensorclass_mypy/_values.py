@@ -35,10 +35,10 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
-    """A tensor: its shape and the kind of its dtype, as far as they are known."""
+    """A tensor: its shape and its dtype, as far as they are known."""
 
     shape: Shape = None
-    dtype: str | None = None  # "float", "int", "bool", "complex"
+    dtype: str | None = None  # See _dtypes: "float32", or a kind such as "float".
     parameter: bool = False
 
 
@@ -79,6 +79,7 @@ class Box:
     locked: bool | None = None
     no_batch_size: bool = False  # Built without a batch_size, which is therefore empty.
     lazy: bool = False
+    ragged: bool = False  # The sizes of the batch that are unknown surely differ from item to item.
     ensemble: bool = False
 
     def facts(self) -> tuple[Any, ...]:
@@ -159,6 +160,18 @@ class Plain:
 
 
 @dataclass(frozen=True, slots=True)
+class Unset:
+    """A field of a typed class that is surely not set: it was not selected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Uneven:
+    """An entry of a lazy stack whose items have it in different shapes."""
+
+    shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Many:
     """Some values of one kind, nobody knows how many."""
 
@@ -167,7 +180,7 @@ class Many:
 
 @dataclass(frozen=True, slots=True)
 class Dtype:
-    """A torch dtype, by its kind."""
+    """A torch dtype, by its name."""
 
     kind: str
 
@@ -290,10 +303,3 @@ class Outputs(Pieces):
 
 Names: TypeAlias = "dict[Var, Value]"
 Node: TypeAlias = Expression
-
-DTYPES = {
-    **dict.fromkeys(("float", "float32", "float64", "double", "half", "float16", "bfloat16"), "float"),
-    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "long", "short", "uint8", "uint16", "uint32"), "int"),
-    **dict.fromkeys(("complex64", "complex128", "cfloat", "cdouble"), "complex"),
-    "bool": "bool",
-}

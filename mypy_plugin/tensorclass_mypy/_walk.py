@@ -530,6 +530,10 @@ class Walk:
         """The file that a function is defined in, if its body can be read."""
         raise NotImplementedError
 
+    def sets_default(self) -> bool:
+        """Whether the program may change torch's default dtype somewhere."""
+        raise NotImplementedError
+
     def known_broken(self, node: FuncDef) -> bool:
         """Whether a function is wrong by itself, so that a call of it adds nothing."""
         raise NotImplementedError

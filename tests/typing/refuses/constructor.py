@@ -90,7 +90,7 @@ def voted() -> None:
     Body(pos=torch.zeros(8, 3), mass=torch.ones(7))  # E: fields 'pos' and 'mass' disagree on *batch: [8] and [7] [tensorclass-batch]
     Body(pos=torch.zeros(8, 4), mass=torch.ones(8))  # E: field 'pos' has shape [8, 4], which does not fit "*batch 3": dim 1 is 4, not 3 [tensorclass-shape]
     Body(pos=torch.zeros(3), mass=torch.ones(()))
-    Body(pos=torch.zeros(8, 3), mass=torch.ones(8, dtype=torch.long))  # E: field 'mass' has a dtype of kind int, which the annotation does not take [tensorclass-shape]
+    Body(pos=torch.zeros(8, 3), mass=torch.ones(8, dtype=torch.long))  # E: field 'mass' has dtype int64, which Float does not take [tensorclass-shape]
     Grid(rows=torch.zeros(8, 5, 2), cols=torch.zeros(8, 5))
     Grid(rows=torch.zeros(8, 5, 2), cols=torch.zeros(8, 6))  # E: field 'cols' has shape [8, 6], which does not fit "*batch n": n is 6 here and 5 elsewhere [tensorclass-shape]
 

@@ -69,7 +69,7 @@ def layers() -> None:
     nn.BatchNorm1d(6)(x)
     nn.BatchNorm1d(4)(x)  # E: BatchNorm1d: dim 1 of the input [4, 6] is 6, the layer takes 4 [tensorclass-shape]
     nn.Embedding(10, 3)(torch.zeros(2, dtype=torch.long))
-    nn.Embedding(10, 3)(torch.zeros(2))  # E: Embedding: the input is of kind float; it takes ints [tensorclass-shape]
+    nn.Embedding(10, 3)(torch.zeros(2))  # E: Embedding: the input has dtype float32; it takes ints [tensorclass-shape]
     nn.MultiheadAttention(12, 4, batch_first=True)(tokens, tokens, tokens)
     nn.MultiheadAttention(16, 4, batch_first=True)(tokens, tokens, tokens)  # E: MultiheadAttention: the last dim of the query of the input [4, 5, 12] is 12, the layer takes 16 [tensorclass-shape]
     nn.GRU(12, 4, batch_first=True)(tokens)
@@ -154,7 +154,7 @@ def variadic_wrong(x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b"]:
 
 
 def kinds(ids: Int[Tensor, "n"]) -> Float[Tensor, "n"]:
-    return ids
+    return ids  # E: the result has dtype int, which Float does not take [tensorclass-shape]
 
 
 def masked(x: Float[Tensor, "n d"], mask: Bool[Tensor, "n"]) -> Float[Tensor, "n d"]:
@@ -190,7 +190,7 @@ def heads(x: Float[Tensor, "b t d"]) -> Float[Tensor, "b t d"]:
 def calls(x: Tensor) -> None:
     loss(torch.zeros(4, 3), torch.zeros(4, dtype=torch.long))
     loss(torch.zeros(4, 3), torch.zeros(5, dtype=torch.long))  # E: loss: argument 'label' has shape [5], which does not fit "b": b is 5 here and 4 elsewhere [tensorclass-shape]
-    loss(torch.zeros(4, 3), torch.zeros(4))  # E: loss: argument 'label' has a dtype of kind float, which Int does not take [tensorclass-shape]
+    loss(torch.zeros(4, 3), torch.zeros(4))  # E: loss: argument 'label' has dtype float32, which Int does not take [tensorclass-shape]
     loss(torch.zeros(4, 3, 2), torch.zeros(4, dtype=torch.long))  # E: loss: argument 'pred' has shape [4, 3, 2], which does not fit "b c": it has 3 dims, not 2 [tensorclass-shape]
     loss(x, torch.zeros(4, dtype=torch.long))
     local(torch.zeros(2, 3)).view(16)
