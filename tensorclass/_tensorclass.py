@@ -32,7 +32,7 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     `tensor_only`, `shadow`; and `kw_only` as on a dataclass.
     """
 
-    __slots__ = ("_batch", "_device", "_names", "_locked", "_leaves", "_cache", "__weakref__")
+    __slots__ = ("__dict__", "__weakref__", "_batch", "_cache", "_device", "_leaves", "_locked", "_names")
     _in_dict = True
 
     if TYPE_CHECKING:
@@ -117,9 +117,9 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
 
     def _rebuild(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
         new = object.__new__(type(self))
-        new.__dict__.update(fields)  # pyright: ignore  # The same.
         size = batch if batch.__class__ is Size else Size(batch)
         if not torch.compiler.is_compiling():  # The slots' own setters take half the time; a trace cannot follow them.
+            put_fields(new, fields)
             put_batch(new, size)
             put_device(new, self._device)
             put_names(new, names)
@@ -127,6 +127,7 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
             put_leaves(new, None)
             put_cache(new, None)
             return new
+        new.__dict__.update(fields)  # pyright: ignore  # The same.
         object.__setattr__(new, "_batch", size)
         object.__setattr__(new, "_device", self._device)
         object.__setattr__(new, "_names", names)
@@ -170,6 +171,7 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
         return to_module(self, module, **options)
 
 
-put_batch, put_device, put_names, put_locked, put_leaves, put_cache = (
-    TensorClass.__dict__[slot].__set__ for slot in ("_batch", "_device", "_names", "_locked", "_leaves", "_cache")
+put_fields, put_batch, put_device, put_names, put_locked, put_leaves, put_cache = (
+    TensorClass.__dict__[slot].__set__
+    for slot in ("__dict__", "_batch", "_device", "_names", "_locked", "_leaves", "_cache")
 )
