@@ -254,6 +254,10 @@ class Compose(Transform, Generic[Members]):
         for one in self._list:
             one._own(self)
 
+    def __repr__(self) -> str:
+        rows = ",\n".join(repr(one) for one in self).replace("\n", "\n    ")
+        return f"Compose(\n    {rows},\n)" if rows else "Compose()"
+
     def close(self) -> None:
         """Let go of what the members hold open."""
         for one in self._list:

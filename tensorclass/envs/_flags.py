@@ -39,13 +39,17 @@ def complete_one(at: dict[str, Any], group: Group, batch: torch.Size, device: An
         if done is None:
             at["done"] = done = terminated if truncated is None else terminated | truncated
     elif done is not None:
-        at["terminated"] = terminated = done if truncated is None else done & ~truncated
+        terminated = done if truncated is None else done & ~truncated
+        if "terminated" in group.names:
+            at["terminated"] = terminated
     else:
         if after_step and not group.trusted:
             refuse_misspelt(at, group)
         no = torch.zeros((*batch, *group.tail), dtype=torch.bool, device=device)
         at["done"] = done = no if truncated is None else truncated
-        at["terminated"] = terminated = no
+        terminated = no
+        if "terminated" in group.names:
+            at["terminated"] = terminated
     if truncated is None and "truncated" in group.names:
         at["truncated"] = done & ~terminated
 

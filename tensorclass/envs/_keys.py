@@ -67,13 +67,15 @@ def plan_of(output: Any, input_: Any) -> Plan:
     dones = leaves_of(output["full_done_spec"])
     rewards = leaves_of(output["full_reward_spec"])
     observations = leaves_of(output["full_observation_spec"])
+    groups = groups_of(dones, len(output["full_done_spec"].shape), [*observations, *rewards])
     plan = Plan(
         list(leaves_of(input_["full_action_spec"])),
         list(rewards),
         sorted(dones, key=_rank),
         list(leaves_of(input_["full_state_spec"])),
         list(observations),
-        groups_of(dones, len(output["full_done_spec"].shape), [*observations, *rewards]),
+        # A flag that a transform has put beside no "done" is carried along; it ends no episode.
+        [group for group in groups if "done" in group.names] or groups,
     )
     plan.shapes = {key: spec.shape for key, spec in {**observations, **rewards, **dones}.items()}
     return plan

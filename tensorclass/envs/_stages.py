@@ -78,4 +78,4 @@ def stages(transform: Transform, layout: Layout) -> Stages:
 def survives(key: Key, layout: Layout, written: set[tuple[str, ...]]) -> bool:
     """Whether an entry comes out at the end of a chain as it was put in."""
     at = path(key)
-    return key in layout.nodes("observation", "state") and not any(at[: len(one)] == one for one in written)
+    return key in layout.keys("observation") and not any(at[: len(one)] == one for one in written)

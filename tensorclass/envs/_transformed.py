@@ -357,9 +357,10 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
     def _draw(self, tensordict: Any) -> None:
         base = self.base_env
+        draws_itself = type(base).rand_action is not EnvBase.rand_action
         if self._specs_in["full_action_spec"] == base._full_input["full_action_spec"]:
-            base._draw(tensordict)
-        elif type(base).rand_action is not EnvBase.rand_action:
+            base.rand_action(tensordict) if draws_itself else base._draw(tensordict)
+        elif draws_itself:
             raise errors.StructureError(
                 f"rand_action: {type(base).__name__} draws its own actions, and the transforms change what an action "
                 "is; draw one with env.action_spec.rand()"

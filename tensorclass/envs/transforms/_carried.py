@@ -12,6 +12,7 @@ from .._entries import read, write
 from .._layout import Layout
 from .._stages import survives
 from .._transform import Keeps
+from ._leafwise import drop_spec
 
 
 class Carried(Keeps):
@@ -26,6 +27,10 @@ class Carried(Keeps):
     def _seen_at_the_end(self, layout: Layout, written_later: set[tuple[str, ...]]) -> None:
         self._held = frozenset(key for key in self._writes if not survives(key, layout, written_later))
         self._memory = {}
+        state = layout.spec("state")
+        for key in self._held:
+            if key in state.keys(True):  # Nobody outside has it to give.
+                drop_spec(state, key)
 
     def _last(self, tensordict: Any, key: Key) -> Any:
         """What was written at the step before, or None."""

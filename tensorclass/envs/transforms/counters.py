@@ -118,6 +118,10 @@ class StepCounter(Carried):
         """The specs with the count: each step reads it."""
         return self.transform_observation_spec(state_spec)
 
+    def extra_repr(self) -> str:
+        """The end."""
+        return "" if self.max_steps is None else f"max_steps={self.max_steps}"
+
 
 class RewardSum(Carried):
     """The sum of the rewards since the last reset, as an observation.
