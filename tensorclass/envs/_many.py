@@ -6,22 +6,19 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch import Tensor
 from typing_extensions import Self
 
 from .._lazystack import lazy_stack
 from .._rules import errors
-from .._rules.keys import path
 from .._tensordict import TensorDict
-from .._tree import join
 from .._tree.contract import full_device
-from .._tree.node import is_tree
 from . import _operations as operations
+from . import _uneven as uneven
 from ._creator import creators
-from ._entries import branch, drop
 from ._env import EnvBase
 from ._keys import leaves_of
 from ._operations import Description
+from ._rows import is_reset, rows_of, stacked, unmasked
 from ._specs.asked import stack
 from ._specs.composite import Composite
 from ._typed import Action, Next, Obs, Transition, of_classes, view
@@ -125,7 +122,7 @@ class Many(EnvBase[Obs, Action]):
     def _know(self, found: list[Description]) -> None:
         batches = {one.batch for one in found}
         if len(batches) > 1:
-            sizes = errors.some_names([str(list(batch)) for batch in sorted(batches)])
+            sizes = ", ".join(str(list(batch)) for batch in sorted(batches))
             raise errors.ShapeError(f"{type(self).__name__}: the environments have batch sizes {sizes}; one would do")
         own = self.__dict__
         own["_batch"] = torch.Size((self.num_workers, *batches.pop()))
@@ -208,8 +205,50 @@ class Many(EnvBase[Obs, Action]):
 
     def _gathered(self, cls: Any, rows: list[Any]) -> Any:
         """Rows as one container of a class, on the device of this object."""
-        out = stacked(cls, rows, self._batch) if self.__dict__["_even"] else lazy_stack(rows, 0)
+        if self.__dict__["_even"]:
+            out = stacked(cls, rows, self._batch)
+        else:
+            out = lazy_stack([view(TensorDict, row._fields, row._batch, row._device) for row in rows], 0)
         return out if self._on is None else out.to(self._on)
+
+    # ---- where the entries differ in shape --------------------------------------------------------------------------
+
+    def _is_even(self) -> bool:
+        self._start()
+        return self.__dict__["_even"]  # type: ignore[no-any-return]  # Set when the environments were made.
+
+    def reset(self, tensordict: TensorDict | None = None, **kwargs: Any) -> Any:
+        """Start episodes, all of them or where a mask "_reset" of shape [n, ..., 1] is true."""
+        return super().reset(tensordict, **kwargs) if self._is_even() else uneven.reset(self, tensordict, kwargs)
+
+    def step(self, tensordict: TensorDict) -> Any:
+        """Act: what comes of the action is written under "next" of the input, which is returned."""
+        return super().step(tensordict) if self._is_even() else uneven.step(self, tensordict)
+
+    def maybe_reset(self, tensordict: TensorDict) -> Any:
+        """The same entries, those of the episodes that are over reset."""
+        return super().maybe_reset(tensordict) if self._is_even() else uneven.maybe_reset(self, tensordict)
+
+    def rand_action(self, tensordict: TensorDict | None = None) -> Any:
+        """A random action, written into the input or into a new container."""
+        if tensordict is None and not self._is_even():
+            tensordict = uneven.blank(self)
+        return super().rand_action(tensordict)
+
+    def _draw(self, tensordict: Any) -> None:
+        super()._draw(tensordict) if self._is_even() else uneven.draw(self, tensordict)
+
+    def _onward(self, tensordict: Any) -> Any:
+        return super()._onward(tensordict) if self._is_even() else uneven.onward(self, tensordict)
+
+    def _drawn_ahead(self) -> Any:
+        return super()._drawn_ahead() if self._is_even() else None
+
+    def _at_once(self, tensordict: Any, asked: Any) -> Any:
+        return None if self._is_even() else uneven.rollout(self, tensordict, asked)
+
+    def _onward_row(self, row: Any) -> Any:
+        return super()._onward(row)
 
     # ---- seeds, states, attributes ----------------------------------------------------------------------------------
 
@@ -222,6 +261,13 @@ class Many(EnvBase[Obs, Action]):
         if seed is not None:
             torch.manual_seed(seed)
         return following
+
+    def add_truncated_keys(self) -> Self:
+        """Add "truncated" beside every done of each environment."""
+        found = self._all(operations.add_truncated)
+        self._know(found)
+        self._ready(found)
+        return self
 
     def _all(self, operation: Callable[..., Any], *arguments: Any) -> list[Any]:
         self._start()
@@ -275,74 +321,7 @@ class Many(EnvBase[Obs, Action]):
         return f"{type(self).__name__}({self.num_workers} environments{made})"
 
 
-# ---- rows -----------------------------------------------------------------------------------------------------------
-
-
-def rows_of(tensordict: Any, count: int) -> list[Any]:
-    """The rows of a container along its first batch dim; plain data belongs to each of them."""
-    if tensordict._items is not None:
-        return list(type(tensordict).unbind(tensordict, 0))
-    columns: list[tuple[str, Any]] = [
-        (key, value.unbind(0) if isinstance(value, Tensor) else unbound(value, count))
-        for key, value in tensordict._fields.items()
-        if key != "next"
-    ]
-    batch, device = tensordict._batch[1:], tensordict._device
-    return [view(TensorDict, {key: column[at] for key, column in columns}, batch, device) for at in range(count)]
-
-
-def unbound(value: Any, count: int) -> Any:
-    """The rows of a nested container, or plain data for each row."""
-    unbind = getattr(type(value), "unbind", None)
-    return [value] * count if unbind is None else unbind(value, 0)
-
-
-def mask_paths(row: Any) -> list[tuple[str, ...]]:
-    """Where masks for a reset are in a row."""
-    return [at for at in map(path, type(row).keys(row, True, True)) if at[-1] == "_reset"]
-
-
-def is_reset(row: Any) -> bool:
-    """Whether a row is to be reset: a mask in it says so, or there is none."""
-    masks = mask_paths(row)
-    return not masks or any(bool(row[at].any()) for at in masks)
-
-
-def unmasked(row: Any) -> Any:
-    """A row without masks that are true throughout."""
-    masks = mask_paths(row)
-    if masks and all(bool(row[at].all()) for at in masks):
-        for at in masks:
-            drop(row, at)
-    return row
-
-
-def halted(last: Any, row: Any, rewards: Any) -> Any:
-    """What an environment gives that is not stepped: what it gave last, with no reward."""
-    fields = {**last._fields, **{key: row._fields[key] for key in row._fields if key in last._fields}}
-    out = branch(view(TensorDict, fields, row._batch, row._device))
-    for key, spec in leaves_of(rewards).items():
-        out[key] = spec.zero()
-    return out
-
-
-def stacked(cls: Any, rows: list[Any], batch: torch.Size) -> Any:
-    """Rows of the same shapes as one container, with the keys that all have."""
-    first, *rest = [row._fields for row in rows]
-    fields: dict[str, Any] = {}
-    for key, value in first.items():
-        if all(key in one for one in rest):
-            column = [value, *[one[key] for one in rest]]
-            fields[key] = torch.stack(column) if isinstance(value, Tensor) else stacked_others(key, column, batch[1:])
-    return view(cls, fields, batch)
-
-
-def stacked_others(key: str, column: list[Any], batch: torch.Size) -> Any:
-    """Nested containers, or plain data, of several rows."""
-    if is_tree(column[0]):
-        nested = column[0]._batch
-        return stacked(TensorDict, column, torch.Size((len(column), *nested)))
-    return join.stack([view(TensorDict, {key: value}, batch) for value in column], 0)._fields[key]
+# ---- specs ------------------------------------------------------------------------------------------------------------
 
 
 def side_by_side(specs: list[Any]) -> Any:

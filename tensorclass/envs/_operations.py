@@ -52,6 +52,7 @@ def call(env: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     return getattr(env, name)(*args, **kwargs)
 
 
-def restart(env: Any, row: Any, kwargs: dict[str, Any]) -> Any:
-    """Begin an episode, or those that a mask in the row says."""
-    return env._restart(row, **kwargs)
+def add_truncated(env: Any) -> Description:
+    """Add "truncated" beside every done; what it is then."""
+    env.add_truncated_keys()
+    return describe(env)

@@ -12,8 +12,9 @@ from ._board import Board
 from ._crew import Crew, WorkerError, spawned
 from ._entries import drop
 from ._env import EnvBase
-from ._many import Many, halted, rows_of
+from ._many import Many
 from ._operations import Description
+from ._rows import halted, rows_of
 from ._typed import Action, Obs, view
 from ._worker import CALL, MEMORY, RESET, STEP
 

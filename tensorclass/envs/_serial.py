@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ._many import Many, halted, rows_of
+from ._many import Many
 from ._operations import Description, describe
+from ._rows import halted, rows_of
 from ._typed import Action, Obs
 
 
