@@ -91,7 +91,8 @@ def test_a_spec_counts_as_the_batch_and_its_shape() -> None:
         body(4).replace(pos=torch.zeros(4, 2))
     with pytest.raises(RuntimeError, match="'grip'"):
         Hand(grip=torch.zeros(4, 2))
-    assert Hand(grip=torch.zeros(4, 3)).batch_size == (4,)
+    for batch in ((), (4,), (2, 4)):
+        assert Hand(grip=torch.zeros(*batch, 3)).batch_size == batch
     with pytest.raises(RuntimeError, match="'angle'"):
         body(4).angle = torch.zeros(3)
 

@@ -37,8 +37,8 @@ class TensorSpec(PlannedMoves):
     """
 
     _batch: Size
-    dtype: torch.dtype | None
-    device: torch.device | None
+    _dtype: Any  # A torch.dtype or None, and a torch.device or None: the properties say which for each kind.
+    _device: Any
 
     # ---- what it is ---------------------------------------------------------------------------------------------
 
@@ -46,6 +46,16 @@ class TensorSpec(PlannedMoves):
     def shape(self) -> Size:
         """The shape of one value."""
         return self._batch
+
+    @property
+    def dtype(self) -> torch.dtype | None:
+        """The dtype of a value; None where it is not one tensor."""
+        return self._dtype  # type: ignore[no-any-return]
+
+    @property
+    def device(self) -> torch.device | None:
+        """The device of a value; None where its parts may have several."""
+        return self._device  # type: ignore[no-any-return]
 
     @property
     def ndim(self) -> int:

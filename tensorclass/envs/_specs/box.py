@@ -27,7 +27,7 @@ class Unbounded(LeafSpec):
     >>> Unbounded((3,)).rand().shape
     torch.Size([3])
     >>> Unbounded((3,), dtype=torch.int64)
-    UnboundedDiscrete(shape=(3,), device='cpu', dtype=torch.int64)
+    Unbounded(shape=(3,), device='cpu', dtype=torch.int64)
 
     `rand` is normal for floating point numbers, and uniform over the whole range for integers.
     """

@@ -37,7 +37,7 @@ class Choice(TensorSpec):
                     f"Choice: spec 0 has shape {list(first.shape)} and {first.dtype}, spec {number} "
                     f"{list(spec.shape)} and {spec.dtype}; they must be the same"
                 )
-        self.choices, self._batch, self.dtype, self.device = tuple(choices), first.shape, first.dtype, first.device
+        self.choices, self._batch, self._dtype, self._device = tuple(choices), first.shape, first.dtype, first.device
 
     def _node(self) -> TensorDict:
         return node_of(self, {str(number): spec._node() for number, spec in enumerate(self.choices)}, self._batch)

@@ -54,7 +54,7 @@ class Composite(KeyedSpec):
         if given is None:
             given = next((source.shape for source in sources if isinstance(source, Composite)), ())
         self._batch = checked_shape(given)
-        self.device = full_device(device)
+        self._device = full_device(device)
         self.data_cls = data_cls
         self._specs, self._locked, self._holders = {}, False, 0
         for source in sources:

@@ -23,7 +23,7 @@ Entry = TensorSpec | None
 class KeyedSpec(TensorSpec):
     """A spec of containers: of each entry, by key."""
 
-    dtype: None = None
+    _dtype = None
     data_cls: type[Any] | None
 
     def _names(self) -> Iterable[str]:

@@ -1,4 +1,4 @@
-"""A spec of one tensor: an unchangeable value, made of its arguments."""
+"""A spec of one value: it cannot be changed, and it is what it is made of."""
 
 from __future__ import annotations
 
@@ -18,20 +18,23 @@ from .base import TensorSpec
 from .node import node_of, tensors_of
 
 
-class LeafSpec(TensorSpec):
-    """A spec of tensors of one shape and dtype."""
+class FixedSpec(TensorSpec):
+    """A spec that is equal to another if it is made of the same arguments."""
 
-    dtype: torch.dtype
-    device: torch.device
     _kind: ClassVar[Any]  # The class that makes others of its kind: Unbounded for UnboundedDiscrete.
+
+    @property
+    def device(self) -> torch.device:
+        """The device of a value."""
+        return self._device  # type: ignore[no-any-return]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._kind = vars(cls).get("_kind", cls)
 
-    def _set(self, shape: Any, device: Any, dtype: torch.dtype, **more: Any) -> None:
+    def _set(self, shape: Any, device: Any, dtype: torch.dtype | None, **more: Any) -> None:
         device = torch.get_default_device() if device is None else full_device(device)
-        vars(self).update(_batch=Size(shape), device=device, dtype=dtype, **more)
+        vars(self).update(_batch=Size(shape), _device=device, _dtype=dtype, **more)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise spec_errors.SpecFixed(spec_errors.immutable(word(self), name))
@@ -72,14 +75,16 @@ class LeafSpec(TensorSpec):
         return self.replace(shape=node._batch, **tensors_of(node))
 
     def _alike(self, other: TensorSpec) -> bool:
-        return type(self) is type(other) and same(self._form(), other._form())
+        return isinstance(other, FixedSpec) and type(self) is type(other) and same(self._form(), other._form())
 
     def _form(self) -> dict[str, Any]:
         """What the spec is made of, with the shapes of the tensors in place of the tensors."""
         return {**self._arguments(), **{name: tensor.shape for name, tensor in self._tensors().items()}}
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and same(self._arguments(), other._arguments())
+        return (
+            isinstance(other, FixedSpec) and type(self) is type(other) and same(self._arguments(), other._arguments())
+        )
 
     def __hash__(self) -> int:
         return hash((type(self), self.shape, self.dtype, self.device))
@@ -87,6 +92,19 @@ class LeafSpec(TensorSpec):
     def __repr__(self) -> str:
         shown = ", ".join(f"{name}={show(value)}" for name, value in self._arguments().items() if value is not None)
         return f"{word(self)}({shown})"
+
+    if TYPE_CHECKING:
+
+        def __getitem__(self, index: Any) -> Self: ...
+
+
+class LeafSpec(FixedSpec):
+    """A spec of tensors of one shape and dtype."""
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The dtype of a value."""
+        return self._dtype  # type: ignore[no-any-return]
 
     if TYPE_CHECKING:
 
@@ -99,7 +117,6 @@ class LeafSpec(TensorSpec):
         def project(self, value: Tensor) -> Tensor: ...
         def encode(self, value: Any, *, ignore_device: bool = False) -> Tensor: ...
         def enumerate(self, use_mask: bool = False) -> Tensor: ...
-        def __getitem__(self, index: Any) -> Self: ...
 
 
 def same(one: dict[str, Any], other: dict[str, Any]) -> bool:

@@ -6,10 +6,10 @@ from typing import Any
 
 import torch
 
-from .leaf import LeafSpec, checked_shape
+from .leaf import FixedSpec, checked_shape
 
 
-class NonTensor(LeafSpec):
+class NonTensor(FixedSpec):
     """Anything that is no tensor: a string, an object.
 
     >>> NonTensor(example_data="hey").rand()
@@ -18,7 +18,6 @@ class NonTensor(LeafSpec):
     False
     """
 
-    dtype: torch.dtype | None  # type: ignore[assignment]  # It has none.
     example_data: Any
 
     def __init__(
@@ -29,7 +28,7 @@ class NonTensor(LeafSpec):
         example_data: Any = None,
         batched: bool = False,
     ) -> None:
-        self._set(checked_shape(shape), device, dtype, example_data=example_data)  # type: ignore[arg-type]
+        self._set(checked_shape(shape), device, dtype, example_data=example_data)
 
     def _arguments(self) -> dict[str, Any]:
         return {**super()._arguments(), "example_data": self.example_data}

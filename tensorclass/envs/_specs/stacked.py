@@ -45,7 +45,7 @@ class Rows(TensorSpec):
         return self._items
 
     @property
-    def device(self) -> torch.device | None:  # type: ignore[override]  # It is that of the items.
+    def device(self) -> torch.device | None:
         """The device of all specs, or None where they differ."""
         found: torch.device | None = common([spec.device for spec in self._items])
         return found
@@ -100,7 +100,7 @@ class Stacked(Rows):
     """
 
     @property
-    def dtype(self) -> torch.dtype | None:  # type: ignore[override]  # It is that of the items.
+    def dtype(self) -> torch.dtype | None:
         """The dtype of all specs, or None where they differ."""
         found: torch.dtype | None = common([spec.dtype for spec in self._items])
         return found
