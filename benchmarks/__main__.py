@@ -10,7 +10,7 @@ from itertools import chain
 
 import torch
 
-from . import modules, storage
+from . import envs, modules, storage
 from .imports import imports
 from .libraries import ours, peer
 from .rows import Case, cases
@@ -37,7 +37,9 @@ def main() -> int:
     print(f"us a call, medians of {options.rounds} rounds".ljust(32), *HEADINGS)
     broken: list[str] = []
     over_peer: dict[str, list[float]] = {}
-    for case in chain(cases(ours(), other), modules.cases(other is not None), storage.cases(ours(), other)):
+    for case in chain(
+        cases(ours(), other), modules.cases(other is not None), storage.cases(ours(), other), envs.cases()
+    ):
         if options.only not in f"{case.kind} {case.name}":
             continue
         times = in_turns(case.ways, case.rounds or options.rounds, case.clock)

@@ -19,6 +19,7 @@ from ..nn._ends import bound_ends, class_of
 from . import _conform as conform
 from ._classes import flat, has_fields, known, refuse_collisions
 from ._flags import any_over, complete
+from ._keys import is_masked
 from ._masks import merged, over_batch, reset_masks, with_mask
 from ._meta import EnvMeta
 from ._specs.declared import specs_of
@@ -262,11 +263,10 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
             tensordict[key] = spec[key].rand(shape)
 
     def _drawn_ahead(self) -> dict[str, Any] | None:
-        """The action specs by key, if random actions may be drawn many at a time: leaves at the root without a mask."""
+        """The action specs by key, if random actions may be drawn many at a time: leaves at the root, none masked."""
         specs = {key: self._full_input["full_action_spec"][key] for key in self._keys.actions}
-        own = type(self)._draw is not EnvBase._draw or type(self).rand_action is not EnvBase.rand_action
-        if own or any(not isinstance(key, str) or getattr(spec, "mask", None) is not None or -1 in spec.shape
-                      or not isinstance(spec.dtype, torch.dtype) for key, spec in specs.items()):  # fmt: skip
+        plain = [isinstance(key, str) and isinstance(one.dtype, torch.dtype) for key, one in specs.items()]
+        if draws_itself(self) or not all(plain) or any(-1 in one.shape or is_masked(one) for one in specs.values()):
             return None
         return specs  # type: ignore[return-value]  # The keys are strings.
 
@@ -425,6 +425,13 @@ def bind(cls: Any, obs: Any, action: Any) -> None:
     refuse_collisions(cls.__name__, obs, action)
     cls._classes = (obs, action)
     cls._transition, cls._next = of_classes(Transition, (obs, action)), of_classes(Next, (obs,))
+
+
+def draws_itself(env: Any) -> bool:
+    """Whether the author of an environment says how a random action is drawn."""
+    ours = __name__.partition(".")[0]
+    methods = (type(env)._draw, type(env).rand_action)
+    return any(method.__module__.partition(".")[0] != ours for method in methods)
 
 
 def next_seed(seed: int) -> int:

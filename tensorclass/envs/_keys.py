@@ -102,3 +102,8 @@ def groups_of(dones: dict[Key, Any], rank: int, others: Iterable[Key] = ()) -> l
         )
         for at, names in found.items()
     ]
+
+
+def is_masked(spec: Any) -> bool:
+    """Whether a spec allows only what a mask says."""
+    return getattr(spec, "mask", None) is not None

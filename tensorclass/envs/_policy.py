@@ -16,6 +16,7 @@ from ..nn import TensorClassModuleBase
 from ..nn._module import is_module
 from ._classes import built, flat, has_fields
 from ._conform import value_at
+from ._keys import is_masked
 
 Act = Callable[[Any], Any]
 AHEAD = 32  # So many random actions are drawn at a time.
@@ -41,30 +42,23 @@ def acting(env: Any, policy: Any) -> Act:
 
 
 def _random(env: Any) -> Act:
-    """Random actions, drawn many at a time where each draw is like the one before."""
-    ahead = env._drawn_ahead()
-    if ahead is None:
-        return drawing(env._draw)
-    specs, left = ahead, []
+    """Random actions, drawn many at a time while each draw is like the one before."""
+    specs: dict[str, Any] | None = None
+    left: list[Any] = []
+    begun = False
 
     def act(td: Any) -> Any:
-        nonlocal left
+        nonlocal specs, left, begun
+        if not begun:  # Only now: a reset may have put a mask on the spec.
+            specs, begun = env._drawn_ahead(), True
+        if specs is None or any(is_masked(spec) for spec in specs.values()):
+            env._draw(td)
+            return td
         if not left:
-            shape = () if env.batch_locked else td._batch[len(env.batch_size) :]
-            drawn = [spec.rand((AHEAD, *shape)).unbind(0) for spec in specs.values()]
-            left = list(zip(*drawn))
+            rows = (AHEAD, *td._batch[len(env.batch_size) :])
+            left = list(zip(*[spec.rand(rows).unbind(0) for spec in specs.values()]))
         for key, value in zip(specs, left.pop()):
             td._fields[key] = value
-        return td
-
-    return act
-
-
-def drawing(draw: Callable[[Any], None]) -> Act:
-    """A function that puts something into a container, as one that gives the container back."""
-
-    def act(td: Any) -> Any:
-        draw(td)
         return td
 
     return act

@@ -16,7 +16,7 @@ from .._tree.contract import full_device
 from .._tree.node import kind
 from ._compose import Compose
 from ._entries import branch, first
-from ._env import EnvBase
+from ._env import EnvBase, draws_itself
 from ._inside import Inside
 from ._layout import Layout
 from ._maps import A0, A1, A2, A3, A4, O0, O1, O2, O3, O4, Alone, Function, Maps, Unfolded
@@ -357,16 +357,24 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
     def _draw(self, tensordict: Any) -> None:
         base = self.base_env
-        draws_itself = type(base).rand_action is not EnvBase.rand_action
-        if self._specs_in["full_action_spec"] == base._full_input["full_action_spec"]:
-            base.rand_action(tensordict) if draws_itself else base._draw(tensordict)
-        elif draws_itself:
+        if self._takes_actions_as_they_are():
+            base.rand_action(tensordict) if draws_itself(base) else base._draw(tensordict)
+        elif draws_itself(base):
             raise errors.StructureError(
                 f"rand_action: {type(base).__name__} draws its own actions, and the transforms change what an action "
                 "is; draw one with env.action_spec.rand()"
             )
         else:
             super()._draw(tensordict)
+
+    def _takes_actions_as_they_are(self) -> bool:
+        inside, outside = self.base_env._full_input["full_action_spec"], self._specs_in["full_action_spec"]
+        return bool(inside == outside)
+
+    def _drawn_ahead(self) -> Any:
+        if self._takes_actions_as_they_are():
+            return self.base_env._drawn_ahead()
+        return None if draws_itself(self.base_env) else super()._drawn_ahead()
 
     def set_seed(self, seed: int | None = None, static_seed: bool = False) -> int | None:
         """Seed the environment; returns the seed to use next (the same one with static_seed)."""
