@@ -88,9 +88,7 @@ def test_a_compose_inside_a_compose_is_part_of_the_chain() -> None:
 
 def test_a_chain_transforms_data_in_order() -> None:
     data = TensorDict({"a": torch.ones(2)}, [2])
-    twice = Compose(
-        ObservationNorm(1.0, 1.0, in_keys=["a"]), ObservationNorm(0.0, 2.0, in_keys=["a"], out_keys=["b"])
-    )
+    twice = Compose(ObservationNorm(1.0, 1.0, in_keys=["a"]), ObservationNorm(0.0, 2.0, in_keys=["a"], out_keys=["b"]))
     out = twice(data)
 
     assert out["a"].tolist() == [2, 2] and out["b"].tolist() == [4, 4]
@@ -266,9 +264,7 @@ def test_actions_run_the_chain_backwards() -> None:
 def test_as_many_out_keys_as_in_keys() -> None:
     with pytest.raises(ValueError) as error:
         PlusOne(in_keys=["a", "b"], out_keys=["c"])
-    assert str(error.value) == (
-        "PlusOne: 2 keys in in_keys ('a', 'b') but 1 key in out_keys ('c'); give one for each"
-    )
+    assert str(error.value) == ("PlusOne: 2 keys in in_keys ('a', 'b') but 1 key in out_keys ('c'); give one for each")
 
 
 # ---- keys are checked when the environment is made ------------------------------------------------------------------

@@ -36,7 +36,9 @@ def test_rename_moves_data_and_specs_also_into_nested_keys() -> None:
 
 
 def test_rename_out_of_a_nested_key_leaves_no_empty_container() -> None:
-    env = TransformedEnv(Counter(), Compose(RenameTransform(["observation"], [("a", "o")]), RenameTransform([("a", "o")], ["o"])))
+    env = TransformedEnv(
+        Counter(), Compose(RenameTransform(["observation"], [("a", "o")]), RenameTransform([("a", "o")], ["o"]))
+    )
 
     assert set(env.reset().keys()) == {"o", "done", "terminated"}
     assert set(env.observation_spec.keys()) == {"o"}
