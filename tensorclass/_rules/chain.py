@@ -25,6 +25,19 @@ def out_key_unknown(transform: str, key: Key) -> str:
     )
 
 
+def field_missing(transform: str, class_name: str, field: str, keys: Iterable[Key]) -> str:
+    """A class named for the observation after a transform, and a field of it that the observation has not."""
+    return (
+        f"{transform}: {class_name} has a field {field!r}, which the observation after it lacks; "
+        f"it has {some_names(keys) or 'nothing'}"
+    )
+
+
+def takes_class(transform: str, function: str, wanted: str, given: str) -> str:
+    """A function for observations of another class."""
+    return f"{transform}: {function} takes {wanted}; the observation is {given} here"
+
+
 def keys_unpaired(transform: str, name: str, in_keys: Iterable[Key], out_keys: Iterable[Key]) -> str:
     """Keys to read and keys to write that are not as many."""
     reads, writes = list(in_keys), list(out_keys)

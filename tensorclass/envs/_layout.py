@@ -28,6 +28,7 @@ class Layout:
     device: torch.device | None
     obs: Any = Any
     action: Any = Any
+    added: frozenset[Key] = frozenset()  # Observations that transforms count or sum: no part of any class.
 
     def spec(self, group: str) -> Any:
         """The specs of one group: "observation", "reward", "done", "action", "state"."""
@@ -64,6 +65,14 @@ class Layout:
     def refuse(self, transform: str, key: Key, group: str) -> None:
         """Say that a key is not among those of a group."""
         raise self._missing(transform, key, (group,), self.obs if group == "observation" else Any)
+
+    def check_class(self, transform: str) -> None:
+        """Refuse a class of observations with fields that there are not."""
+        for name in class_fields(self.obs) or ():
+            if name not in self.nodes("observation") and not declared(self.obs)[str(name)].optional:
+                raise chain.ChainKeyMissing(
+                    chain.field_missing(transform, self.obs.__name__, str(name), self.keys("observation"))
+                )
 
     def check_writes(self, transform: str, keys: Iterable[Key]) -> None:
         """Refuse keys that a transform writes and its specs do not tell of."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from .._rules.keys import Key, path
@@ -58,16 +58,17 @@ def stages(transform: Transform, layout: Layout) -> Stages:
     chain = list(members(transform))
     for one in chain:
         one._settle(layout)
-        output, input_ = layout.output.clone(), layout.input.clone()
+        output = one.transform_output_spec(layout.output.clone())
+        input_ = one.transform_input_spec(layout.input.clone())
         obs, action = one._classes(layout.obs, layout.action)
-        layout = replace(
-            layout,
-            output=one.transform_output_spec(output),
-            input=one.transform_input_spec(input_),
-            batch=one.transform_env_batch_size(layout.batch),
-            device=one.transform_env_device(layout.device),
-            obs=obs,
-            action=action,
+        layout = Layout(
+            output,
+            input_,
+            one.transform_env_batch_size(layout.batch),
+            one.transform_env_device(layout.device),
+            obs,
+            action,
+            layout.added.union(one._adds()),
         )
         one._check_specs(layout)
     for place, one in enumerate(chain):

@@ -280,6 +280,11 @@ class Transform(nn.Module):
         """Refuse out_keys that the specs after the transform do not tell of."""
         if not self.missing_tolerance:
             layout.check_writes(type(self).__name__, self._writes)
+            layout.check_class(type(self).__name__)
+
+    def _adds(self) -> tuple[Key, ...]:
+        """Observations that are no part of the class of the observation, as a count of steps."""
+        return ()
 
     def _seen_at_the_end(self, layout: Layout, written_later: set[tuple[str, ...]]) -> None:
         """Look at what becomes of the transform's entries further out."""

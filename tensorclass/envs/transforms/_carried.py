@@ -24,6 +24,9 @@ class Carried(Keeps):
 
     _held: frozenset[Key] = frozenset()
 
+    def _adds(self) -> tuple[Key, ...]:
+        return self._writes
+
     def _seen_at_the_end(self, layout: Layout, written_later: set[tuple[str, ...]]) -> None:
         self._held = frozenset(key for key in self._writes if not survives(key, layout, written_later))
         self._memory = {}

@@ -115,6 +115,7 @@ class ActionDiscretizer(Transform, Generic[D]):
         if not self._keys_given[0] and len(found) == 1:
             self._given[2] = found
             self._given[3] = self._given[3] if self._keys_given[1] else ["action"]
+            self._find_keys(None)
         super()._settle(layout)
         spec = layout.keys("action")[self._takes[0]]
         name = errors.name_of(self._takes[0])
