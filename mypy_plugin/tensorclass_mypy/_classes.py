@@ -7,7 +7,7 @@ from typing import Any
 from mypy.mro import calculate_mro
 from mypy.nodes import AssignmentStmt, CallExpr, ClassDef, IndexExpr, NameExpr, StrExpr, TupleExpr, TypeInfo, Var
 from mypy.plugin import AnalyzeTypeContext, ClassDefContext
-from mypy.types import AnyType, Instance, Type, TypeOfAny, UnboundType
+from mypy.types import AnyType, Instance, RawExpressionType, Type, TypeOfAny, UnboundType
 
 from tensorclass._rules import annotations as strings
 from tensorclass._rules import errors
@@ -50,6 +50,7 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
     info = cls.info
     inherited = {option for base in info.mro[1:] for option in base.metadata.get(KEY, {}).get("options", ())}
     shapes: dict[str, list[str]] = {}
+    specs: list[str] = []
     tree = ctx.api.modules.get(ctx.api.cur_mod_id)
     for statement in cls.defs.body:
         if not isinstance(statement, AssignmentStmt) or statement.unanalyzed_type is None:
@@ -63,10 +64,27 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
             wrong = strings.mistake(hint.text)
             if wrong is not None:
                 ctx.api.fail(f"field {target.name!r}: {wrong}", target, code=_codes.SHAPE)
+        elif _may_be_spec(statement.unanalyzed_type):
+            specs.append(target.name)
         _check_name(ctx, info, target, "shadow" in options | inherited)
     for statement in cls.defs.body:
         _marks.mark(statement)
-    info.metadata[KEY] = {"shapes": shapes, "options": sorted(options)}
+    info.metadata[KEY] = {"shapes": shapes, "options": sorted(options), "specs": specs}
+
+
+def _may_be_spec(typ: Any) -> bool:
+    """Whether an annotation has metadata that may be a spec: mypy keeps no more of Bounded(-1.0, 1.0) than a place."""
+    if not isinstance(typ, UnboundType):
+        return any(_may_be_spec(item) for item in getattr(typ, "items", ()))  # Of a union.
+    if typ.name.split(".")[-1] != "Annotated":
+        return any(_may_be_spec(arg) for arg in typ.args)
+    return any(
+        arg.literal_value is None if isinstance(arg, RawExpressionType) else _is_name(arg) for arg in typ.args[1:]
+    )
+
+
+def _is_name(typ: Any) -> bool:
+    return isinstance(typ, UnboundType) and typ.original_str_expr is None
 
 
 def _is_class_var(typ: Any) -> bool:

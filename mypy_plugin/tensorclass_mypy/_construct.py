@@ -96,6 +96,8 @@ def vote(
     runs: list[tuple[str, tuple[Any, ...]]] = []
     silent = False
     for name, field in fields.items():
+        if field.may_be_spec and values.get(name, UNKNOWN) is not None:
+            silent = True
         if field.dims is None or not field.dims.has_batch or field.init_only:
             continue
         value = values.get(name, UNKNOWN)

@@ -30,6 +30,7 @@ class Field:
     has_default: bool = False
     kw_only: bool = False
     init_only: bool = False
+    may_be_spec: bool = False  # Its annotation has metadata: *batch and a shape that only the run time knows.
     casts: bool = False  # The class casts what it is given to the dtype of the annotation.
 
     @property
@@ -68,6 +69,7 @@ def fields_of(info: TypeInfo, instance: Instance | None = None) -> dict[str, Fie
             bool(attribute.get("has_default")),
             bool(attribute.get("kw_only")),
             bool(attribute.get("is_init_var")),
+            name in owner.metadata.get(KEY, {}).get("specs", ()),
             casts,
         )
     return found
