@@ -9,7 +9,12 @@ if TYPE_CHECKING:
     from ._check import check_env_specs as check_env_specs
     from ._compose import Compose as Compose
     from ._creator import EnvCreator as EnvCreator
+    from ._crew import WorkerDied as WorkerDied
+    from ._crew import WorkerError as WorkerError
     from ._env import EnvBase as EnvBase
+    from ._exploration import ExplorationType as ExplorationType
+    from ._exploration import exploration_type as exploration_type
+    from ._exploration import set_exploration_type as set_exploration_type
     from ._gym import BoxAction as BoxAction
     from ._gym import BoxObs as BoxObs
     from ._gym import GymEnv as GymEnv
@@ -90,8 +95,10 @@ else:
         "_serial": ("SerialEnv",),
         "_parallel": ("ParallelEnv",),
         "_creator": ("EnvCreator",),
+        "_crew": ("WorkerDied", "WorkerError"),
         "_check": ("check_env_specs",),
         "_env": ("EnvBase",),
+        "_exploration": ("ExplorationType", "exploration_type", "set_exploration_type"),
         "_step": ("step_mdp",),
         "_typed": ("Next", "Transition"),
         "_specs.base": ("TensorSpec",),

@@ -23,6 +23,7 @@ class Board:
     """A container for each worker; where they are alike, one whose rows are theirs."""
 
     def __init__(self, found: Sequence[Description], even: bool) -> None:
+        self.even = even
         trees = [(zeros(one, GIVEN), zeros(one, GIVES)) for one in (found[:1] if even else found)]
         if even:
             trees = [(spread(given, len(found)), spread(gives, len(found))) for given, gives in trees]
@@ -44,32 +45,29 @@ class Board:
 
     def write(self, containers: Sequence[Any]) -> list[list[Path]]:
         """Put what the workers read into the memory; what was not there."""
-        absent = []
-        for given, container in zip(self.given, containers):
-            absent.append([])
-            for at, tensor in given:
-                value = value_at(container._fields, at)
-                if value is None:
-                    absent[-1].append(at)
-                else:
-                    tensor.copy_(value.detach())
-        return absent
+        return [put_into(given, container) for given, container in zip(self.given, containers)]
 
     def write_row(self, index: int, row: Any) -> list[Path]:
         """Put what one worker reads into the memory; what was not there."""
-        absent = []
-        even = len(self.given) == 1
-        for at, tensor in self.given[0 if even else index]:
-            value = value_at(row._fields, at)
-            if value is None:
-                absent.append(at)
-            else:
-                (tensor[index] if even else tensor).copy_(value.detach())
-        return absent
+        if not self.even:
+            return put_into(self.given[index], row)
+        return put_into([(at, tensor[index]) for at, tensor in self.given[0]], row)
 
     def read(self) -> list[Any]:
         """A copy of what the workers gave."""
         return [walk.each(tree, Tensor.clone) for tree in self.gives]
+
+
+def put_into(places: Sequence[tuple[Path, Tensor]], container: Any) -> list[Path]:
+    """Copy entries of a container into tensors; the paths of those that it lacks."""
+    absent = []
+    for at, tensor in places:
+        value = value_at(container._fields, at)
+        if value is None:
+            absent.append(at)
+        else:
+            tensor.copy_(value.detach())
+    return absent
 
 
 def zeros(one: Description, slots: Sequence[str]) -> TensorDict:

@@ -52,13 +52,13 @@ def _packed(made_of: Any) -> bytes:
         return pickle.dumps(made_of)
     except Exception as error:  # Whatever the pickle of some object raises: pickle raises all kinds.
         try:
-            import cloudpickle
+            import cloudpickle  # type: ignore[import-untyped]  # It has no annotations.
         except ImportError:
             raise errors.KindError(
                 f"{made_of[0]!r} cannot be sent to another process ({error}); define it at the top of a module, or "
                 "install cloudpickle"
             ) from error
-        return cloudpickle.dumps(made_of)  # type: ignore[no-any-return]  # It has no annotations.
+        return cloudpickle.dumps(made_of)  # type: ignore[no-any-return]  # The same.
 
 
 def _unpacked(data: bytes) -> EnvCreator[Any, Any]:

@@ -9,7 +9,7 @@ import select
 import signal
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import util
 from typing import Any
 
@@ -154,20 +154,20 @@ def raised(index: int, doing: str, error: BaseException | None, text: str) -> Ex
     return out
 
 
-def _like(error: BaseException | None) -> type[WorkerError]:
-    if error is None or not isinstance(error, Exception):
+def _like(error: BaseException | None) -> Callable[[str], WorkerError]:
+    """A class that is WorkerError and that of an error, whatever the latter wants to be made of."""
+    if not isinstance(error, Exception):
         return WorkerError
     kind = type(error)
-    body = {"__str__": BaseException.__str__, "__init__": _init, "__new__": _new, "__module__": __name__}
+
+    def new(cls: Any, words: str) -> Any:
+        return kind.__new__(cls)
+
+    def init(self: Any, words: str) -> None:
+        self.args = (words,)
+
+    body = {"__new__": new, "__init__": init, "__str__": BaseException.__str__, "__module__": __name__}
     return type("WorkerError", (WorkerError, kind), body)
-
-
-def _new(cls: Any, words: str) -> Any:
-    return BaseException.__new__(cls, words)
-
-
-def _init(self: BaseException, words: str) -> None:
-    self.args = (words,)
 
 
 def spawned(method: str | None) -> Any:

@@ -90,7 +90,7 @@ def _(space: spaces.MultiBinary, as_index: bool) -> Coding:
 def _(space: Any, as_index: bool) -> Coding:
     """A tuple of like parts is a stack of them, in its first dim; one of numbers is what a MultiDiscrete is."""
     if are_numbers(space):
-        sizes, starts = zip(*[(part.n, part.start) for part in space])
+        sizes, starts = ([int(getattr(part, name)) for part in space] for name in ("n", "start"))
         spec, encode, decode = coding(spaces.MultiDiscrete(sizes, start=starts), as_index)
         return Coding(spec, partial(_rows_encoded, encode), partial(_rows_decoded, decode))
     parts = [coding(part, as_index) for part in space]

@@ -110,7 +110,7 @@ SPACES = [
 @pytest.mark.parametrize("as_index", [True, False])
 @pytest.mark.parametrize("space", SPACES, ids=str)
 def test_a_vector_is_its_environments_side_by_side(space: Any, as_index: bool, mode: AutoresetMode) -> None:
-    options = {"categorical_action_encoding": as_index}
+    options: dict[str, Any] = {"categorical_action_encoding": as_index}
     done = spaces.Discrete(3, start=1)
     makes = [lambda length=length: Echo(space, done, length=length) for length in (2, 3)]
     vector = GymWrapper(SyncVectorEnv(makes, autoreset_mode=mode), **options)
