@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ["tensorclass", "tensorclass.distributed", "tensorclass.io", "tensorclass.nn"]
-PAGES = {"tensorclass": "api.md", "tensorclass.nn": "api_nn.md"}
+PACKAGES = ["tensorclass", "tensorclass.distributed", "tensorclass.envs", "tensorclass.io", "tensorclass.nn"]
+PAGES = {"tensorclass": "api.md", "tensorclass.envs": "api_envs.md", "tensorclass.nn": "api_nn.md"}
 API = {package: ROOT / "docs" / PAGES.get(package, "api_storage.md") for package in PACKAGES}
 
 
