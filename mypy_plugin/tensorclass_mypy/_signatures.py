@@ -33,7 +33,7 @@ from tensorclass._rules import table
 
 from ._containers import ROWS
 from ._names import canonical
-from ._types import is_container, item_of_type
+from ._types import base_named, is_container, item_of_type
 
 JOINS = ("stack", "cat", "concat", "concatenate", "hstack", "vstack")
 CREATE = {f"{name}_like" for name in ("zeros", "ones", "empty", "rand", "randn", "full", "randint")}
@@ -88,11 +88,12 @@ def _join(ctx: FunctionSigContext, signature: CallableType, node: Expression, it
     items: Type = ctx.api.named_generic_type("typing.Sequence", [item])
     if not isinstance(node, (ListExpr, TupleExpr)):
         items = every
+    # Specs that differ stand in a stack of another class.
     return CallableType(
         [items, ctx.api.named_generic_type("builtins.int", []), every],
         [ARG_POS, ARG_OPT, ARG_NAMED_OPT],
         ["tensors", "dim", "out"],
-        item,
+        every if is_spec(item) else item,
         signature.fallback,
         name=signature.name,
     )
@@ -147,7 +148,12 @@ def _holds(typ: ProperType | None) -> bool:
     """A container, or a type variable (Self among them) that stands for one."""
     if isinstance(typ, TypeVarType):
         typ = get_proper_type(typ.upper_bound)
-    return isinstance(typ, Instance) and is_container(typ.type)
+    return isinstance(typ, Instance) and (is_container(typ.type) or is_spec(typ))
+
+
+def is_spec(typ: ProperType) -> bool:
+    """A spec of an environment: functions of torch move it as they move a container."""
+    return isinstance(typ, Instance) and base_named(typ.type, "TensorSpec") is not None
 
 
 __all__ = ["ROWS", "item_of_type"]

@@ -35,6 +35,9 @@ def main() -> None:
     spec: Composite = specs_of(Body).exclude("gait")
     assert spec.keys() == ["angle", "speed"] and spec["speed"] == SPEED
     assert spec.expand(5).rand().batch_size == (5,)
+    assert torch.stack([spec, spec]).shape == (2,)
+    assert torch.stack([OneHot(3), Bounded(0.0, 1.0, (4,))]).shape == (2, -1)
+    assert torch.unsqueeze(spec, 0).keys() == spec.keys()
 
 
 main()
