@@ -1,0 +1,121 @@
+"""A container with one batch dim as columns, one value a row: what tables of any kind hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .._data import NonTensorStack
+from .._rules import errors
+from .._tensordict import TensorDict
+from .._tree.node import Node, is_tree, kind
+from ._load import _as_saved, _class_called, typed_as
+
+At = tuple[str, ...]
+Columns = dict[At, Any]  # Tensors whose first dim is the rows, nested tensors, and lists of plain values.
+
+
+class Laid:
+    """A container laid out in columns."""
+
+    def __init__(self, op: str, node: Any) -> None:
+        if not is_tree(node):
+            raise errors.KindError(f"{op}: {kind(node)} is no container; a TensorDict or a typed class would do")
+        if len(node._batch) != 1:
+            raise errors.ShapeError(
+                f"{op}: batch size {list(node._batch)} is no row of rows; one batch dim would do, "
+                "and .reshape(-1) makes one of several"
+            )
+        self.columns: Columns = {}
+        self.plain: list[tuple[At, Any]] = []  # What is the same for all rows.
+        self.classes: list[tuple[At, str]] = []
+        self._add(node, ())
+
+    def _add(self, node: Node, at: At) -> None:
+        cls = type(node) if node._items is None else type(node._items[0])
+        if hasattr(cls, "_declared"):
+            self.classes.append((at, f"{cls.__module__}:{cls.__qualname__}"))
+        for key in node._first_and_keys()[1]:
+            value = node._fields[key] if node._items is None else _stacked(node, key)
+            here = (*at, key)
+            if is_tree(value):
+                self._add(value, here)
+            elif isinstance(value, NonTensorStack):
+                self.columns[here] = value.tolist()
+            elif isinstance(value, Tensor):
+                self.columns[here] = value.detach().cpu()
+            elif value is not None or not node._none_is_unset:
+                self.plain.append((here, value))
+
+    def names(self, op: str, separator: str) -> list[str]:
+        """A name for each column: its keys, joined."""
+        names = [separator.join(at) for at in self.columns]
+        for name in names:
+            if names.count(name) > 1:
+                raise errors.KeyTaken(f"{op}: two entries would be called {name!r}; another separator would do")
+        return names
+
+
+def _stacked(stack: Any, key: str) -> Any:
+    """An entry of a lazy stack; a nested tensor where its rows differ in size."""
+    try:
+        return stack._entry(key)
+    except errors.RaggedError:
+        return stack.get(key, as_nested_tensor=True)
+
+
+def gathered(columns: Mapping[At, Any], rows: int, plain: Sequence[tuple[At, Any]] = ()) -> TensorDict:
+    """The container that columns make."""
+    out = TensorDict(batch_size=[rows])
+    for at, value in columns.items():
+        _put(out, at, NonTensorStack._from_positions(value, torch.arange(rows)) if type(value) is list else value, rows)
+    for at, value in plain:
+        _put(out, at, value, rows)
+    return out
+
+
+def _put(out: TensorDict, at: At, value: Any, rows: int) -> None:
+    node = out
+    for key in at[:-1]:
+        inner = node._fields.get(key)
+        if inner is None:
+            inner = node._fields[key] = TensorDict(batch_size=[rows])
+        if not isinstance(inner, TensorDict):
+            raise errors.KeyTaken(f"{errors.name_of(at)}: {errors.name_of(at[:-1])} is a column itself")
+        node = inner
+    if at[-1] in node._fields:
+        raise errors.KeyTaken(f"{errors.name_of(at)} is a column, and others stand below it")
+    node._fields[at[-1]] = node._validate(at, value) if isinstance(value, (Tensor, Node)) else value
+
+
+def as_class(cls: Any, node: TensorDict, classes: Sequence[tuple[At, str]] = ()) -> Any:
+    """A container as an instance of a class, or of the classes that it was laid out from."""
+    if cls is not None:
+        return typed_as(cls, node)
+    root: Any = node
+    for at, name in reversed(classes):  # Those further in come later, and must be ready first.
+        found = _class_called(name)
+        if not at:
+            root = _as_saved(found, root)
+            continue
+        holder = node
+        for key in at[:-1]:
+            inner = holder._fields.get(key)
+            holder = inner if isinstance(inner, Node) else TensorDict()  # type: ignore[assignment]
+        if isinstance(holder._fields.get(at[-1]), Node):
+            holder._fields[at[-1]] = _as_saved(found, holder._fields[at[-1]])
+    return root
+
+
+def split_name(name: str, separator: str | None) -> At:
+    """The keys of a column that has no note of them."""
+    parts = tuple(name.split(separator)) if separator else (name,)
+    return parts if all(parts) else (name,)
+
+
+def jagged(rows: Sequence[Tensor]) -> Tensor:
+    """Rows of different sizes as one nested tensor."""
+    return torch.nested.as_nested_tensor(list(rows), layout=torch.jagged)
