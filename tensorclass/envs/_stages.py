@@ -11,6 +11,7 @@ from ._compose import Compose
 from ._layout import Layout
 from ._transform import Transform
 
+FORWARD = ("_call", "_apply_transform")
 Forward = Callable[[Any, Any], Any]
 Backward = Callable[[Any], Any]
 
@@ -41,16 +42,16 @@ def members(transform: Transform) -> Iterator[Transform]:
 
 def of_members(chain: list[Transform], layout: Layout) -> Stages:
     """The functions of some transforms; those that do nothing on a way are left out of it."""
-    steps: list[Forward] = [one._step for one in chain if acts(one, "_step", "_call", "_apply_transform")]
-    resets: list[Forward] = [one._reset for one in chain if acts(one, "_reset", "_call", "_apply_transform")]
-    inverses: list[Backward] = [one._inv_call for one in reversed(chain) if one._inverse or acts(one, "_inv_call")]
+    steps: list[Forward] = [one._step for one in chain if one._renames or has(one, "_step", *FORWARD)]
+    resets: list[Forward] = [one._reset for one in chain if one._renames or has(one, "_reset", *FORWARD)]
+    inverses: list[Backward] = [one._inv_call for one in reversed(chain) if one._inverse or has(one, "_inv_call")]
     return Stages(chain, steps, resets, inverses, layout)
 
 
-def acts(transform: Transform, *hooks: str) -> bool:
+def has(transform: Transform, *hooks: str) -> bool:
     """Whether a transform has one of these hooks to itself."""
     cls = type(transform)
-    return bool(transform._renames) or any(getattr(cls, hook) is not getattr(Transform, hook) for hook in hooks)
+    return any(getattr(cls, hook) is not getattr(Transform, hook) for hook in hooks)
 
 
 def stages(transform: Transform, layout: Layout) -> Stages:

@@ -187,6 +187,18 @@ class Transform(nn.Module):
                 self._refuse_missing(out_key, tensordict)
         return tensordict
 
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        """How many steps of a rollout can be transformed together; 0 where each must be by itself.
+
+        stop: the rollout ends with its first episode.
+        """
+        return 0
+
+    def _transform_rollout(self, root: Any, after: Any, first: Any) -> None:
+        """Transform a rollout as a whole: what is at the root, and under "next"; first: where episodes begin, [T]."""
+        self._reset(None, root)
+        self._call(after)
+
     def _refuse_missing(self, key: Key, tensordict: Any) -> None:
         here = list(type(tensordict).keys(tensordict, True, True))
         raise chain.ChainKeyMissing(chain.in_key_missing(type(self).__name__, key, here))

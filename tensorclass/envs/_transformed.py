@@ -22,6 +22,7 @@ from ._layout import Layout
 from ._maps import A0, A1, A2, A3, A4, O0, O1, O2, O3, O4, Alone, Function, Maps, Unfolded
 from ._masks import merged, over_batch, reset_masks
 from ._stages import Stages, of_members, stages
+from ._together import together
 from ._transform import Transform, as_transform
 from ._typed import Action, Next, Obs, Transition, of_classes, view
 from ._unwrap import auto_unwrap_transformed_env
@@ -266,6 +267,8 @@ class TransformedEnv(EnvBase[Obs, Action]):
         self._forget()
         self._lock_specs()
         own["_inner_names"] = self._names_for_base()
+        own["_has_whole"] = hasattr(type(base), "_is_quick")  # One that has a quick way, not one that has no other.
+        own["_fresh"] = (None, None)
 
     def _up_to(self, transform: Transform) -> TransformedEnv[Any, Any]:
         before = self.__dict__["_stages"].before(transform)
@@ -302,13 +305,21 @@ class TransformedEnv(EnvBase[Obs, Action]):
         masks = {} if tensordict is None else reset_masks(tensordict, self._keys)
         inner = self._masks_for_base(tensordict, masks) if masks else tensordict
         out = own["_modules"]["base_env"]._restart(inner, **kwargs)
+        fresh = None if masks or not own["_has_whole"] else view(type(out), dict(out._fields), out._batch, out._device)
         for reset in found.resets:
             out = reset(tensordict, out)
+        own["_fresh"] = (out, fresh)
         if masks:
             out._fields = merged(out._fields, tensordict._fields, over_batch(masks, out._batch), masks, ())
         if out.__class__ is not own["_transition"]:
             out.__class__ = own["_transition"]
         return out
+
+    def _at_once(self, tensordict: Any, asked: Any) -> Any:
+        out, fresh = self.__dict__["_fresh"]
+        if fresh is None or out is not tensordict or not asked.auto_reset or asked.tensordict is not None:
+            return None
+        return together(self, fresh, asked)
 
     def _names_for_base(self) -> set[str]:
         """The entries at the root that a partial reset hands to the environment: states that no transform touches."""

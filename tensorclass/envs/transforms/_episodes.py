@@ -44,11 +44,16 @@ def ages(first: Tensor) -> Tensor:
 
 
 def running_sum(values: Tensor, first: Tensor) -> Tensor:
-    """Sums of the values up to each step of its episode, that step included; values are [*B, T, ...]."""
+    """Sums of the values up to each step of its episode, that step included; values are [*B, T, ...].
+
+    >>> running_sum(torch.ones(5), torch.tensor([True, False, False, True, False]))
+    tensor([1., 2., 3., 1., 2.])
+
+    Each episode by itself: the rounding is that of adding step by step.
+    """
     time = first.ndim - 1
-    total = values.cumsum(time)
-    more = values.ndim - first.ndim
-    age = ages(first)
-    begin = torch.arange(first.shape[-1], device=first.device).expand(first.shape) - age
-    index = begin.reshape(*begin.shape, *[1] * more).expand(values.shape)
-    return total - total.gather(time, index) + values.gather(time, index)
+    begins = first.reshape(-1, first.shape[-1]).any(0).nonzero().flatten().tolist()
+    if first.ndim > 1 and not bool((first == first.reshape(-1, first.shape[-1])[0]).all()):
+        return torch.stack([running_sum(one, flags) for one, flags in zip(values, first)])
+    pieces = values.tensor_split(begins[1:], time)
+    return torch.cat([piece.cumsum(time) for piece in pieces], time)

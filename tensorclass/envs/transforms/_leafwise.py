@@ -13,11 +13,15 @@ from .._entries import drop
 from .._specs.base import TensorSpec
 from .._specs.box import Bounded, Unbounded
 from .._specs.composite import Composite
-from .._transform import Keeps, Pairs
+from .._transform import Keeps, Pairs, Transform
 
 
 class Leafwise(Keeps):
     """A transform of entries each for itself; a subclass says what becomes of the spec of one."""
+
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        own = type(self)._call is not Transform._call or type(self)._reset is not Transform._reset
+        return 0 if own else steps
 
     def _leaf_spec(self, spec: Any) -> Any:
         """The spec of an entry after the transform."""

@@ -68,6 +68,9 @@ class CatTensors(Transform, Generic[V]):
         if self.sort:
             self._reads = tuple(sorted(self._reads, key=lambda key: ".".join(path(key))))
 
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        return steps
+
     def _call(self, next_tensordict: Any) -> Any:
         values = [read(next_tensordict, key) for key in self._reads]
         for key, value in zip(self._reads, values):

@@ -86,6 +86,21 @@ class StepCounter(Carried):
         if self.update_done:
             write(next_tensordict, done_key, read(next_tensordict, done_key) | over)
 
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        if self._held or (self.max_steps is not None and not stop):
+            return 0
+        return steps if self.max_steps is None else min(steps, self.max_steps)
+
+    def _transform_rollout(self, root: Any, after: Any, first: Tensor) -> None:
+        for done_key, count_key, truncated_key in self._places:
+            count = ages(first).unsqueeze(-1)
+            write(root, count_key, count)
+            write(after, count_key, count + 1)
+            if self.max_steps is not None:
+                if read(root, truncated_key) is None:
+                    write(root, truncated_key, torch.zeros_like(read(root, done_key)))
+                self._truncate(after, done_key, truncated_key, count + 1 >= self.max_steps)
+
     def forward(self, tensordict: Any) -> Any:
         """Count the steps of data with a time dim, at the root and under "next"."""
         time_dim(type(self).__name__, tensordict)
@@ -170,6 +185,17 @@ class RewardSum(Carried):
             self._put(next_tensordict, out_key, reward if before is None else before + reward)
         return next_tensordict
 
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        return 0 if self._held else steps
+
+    def _transform_rollout(self, root: Any, after: Any, first: Tensor) -> None:
+        for in_key, out_key in self._pairs:
+            sums = running_sum(read(after, in_key), first)
+            before = torch.zeros_like(sums)
+            before[1:] = sums[:-1]
+            write(after, out_key, sums)
+            write(root, out_key, before.masked_fill_(first.unsqueeze(-1), 0))
+
     def forward(self, tensordict: Any) -> Any:
         """Sum the rewards of data: with ("next", "reward") along time, else those of this one step."""
         for in_key, out_key in self._pairs:
@@ -224,6 +250,14 @@ class InitTracker(Carried):
         for done_key, init_key in self._places:
             write(next_tensordict, init_key, torch.zeros_like(read(next_tensordict, done_key)))
         return next_tensordict
+
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        return steps
+
+    def _transform_rollout(self, root: Any, after: Any, first: Tensor) -> None:
+        for done_key, init_key in self._places:
+            write(root, init_key, first.unsqueeze(-1))
+            write(after, init_key, torch.zeros_like(read(after, done_key)))
 
     def forward(self, tensordict: Any) -> Any:
         """Mark the first steps of data with a time dim."""

@@ -35,6 +35,9 @@ class RenameTransform(Transform):
         super().__init__(in_keys, out_keys, in_keys_inv, out_keys_inv)
         self.create_copy = create_copy
 
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        return steps
+
     def _call(self, next_tensordict: Any) -> Any:
         return self._renamed(next_tensordict, self.missing_tolerance)
 
@@ -94,6 +97,9 @@ class Filter(Transform):
     def _drops(self, key: Path) -> bool:
         """Whether the entry at a path is left out."""
         raise NotImplementedError
+
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        return steps
 
     def _call(self, next_tensordict: Any) -> Any:
         for key in list(type(next_tensordict).keys(next_tensordict, True, True)):

@@ -41,6 +41,9 @@ class OneDim(MovesDims):
         super()._settle(layout)
         self._batch_dims = len(layout.batch)
 
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        return steps if self.dim < 0 else 0
+
     @property
     def _place(self) -> int:
         return self.dim if self.dim < 0 else self.dim + self._batch_dims
@@ -105,6 +108,9 @@ class FlattenObservation(MovesDims):
     def _settle(self, layout: Layout) -> None:
         super()._settle(layout)
         self._batch_dims = len(layout.batch)
+
+    def _most_at_once(self, steps: int, stop: bool) -> int:
+        return steps if self.first_dim < 0 and self.last_dim < 0 else 0
 
     def _apply_transform(self, value: Any) -> Any:
         first, last = [dim if dim < 0 else dim + self._batch_dims for dim in (self.first_dim, self.last_dim)]
