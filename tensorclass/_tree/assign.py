@@ -29,8 +29,36 @@ def write(node: Node, index: Any, value: Any) -> None:
         items = prepared(index, node._batch, spread_masks=isinstance(value, (Node, Mapping, Tensor)))
     check_ints(items, node._batch)
     jobs: Jobs = []
+    if not node._fields and isinstance(value, Node) and node._items is None and not node._none_is_unset:
+        write_first(node, items, value)
+        return
     node._plan_write(items, value, jobs, ())
     carry_out(jobs)
+
+
+def write_first(node: Node, items: Items, row: Node) -> None:
+    """Write rows into a container without entries, which has zeros in all others then."""
+    node._check_open("make entries")
+    jobs: Jobs = []
+    filled = node._rebuild(zeros_for(node._batch, row), node._batch)
+    filled._plan_write(items, row, jobs, ())
+    carry_out(jobs)
+    node._fields.update(filled._fields)
+
+
+def zeros_for(batch: Size, row: Node) -> dict[str, Any]:
+    """Zeros with a batch size in place of that of a row."""
+    rank = len(row._batch)
+    fields: dict[str, Any] = {}
+    for key, value in row._fields.items():
+        if isinstance(value, Tensor):
+            fields[key] = value.new_zeros((*batch, *value.shape[rank:]))
+        elif is_tree(value):
+            inner = Size((*batch, *value._batch[rank:]))
+            fields[key] = value._rebuild(zeros_for(inner, value), inner)
+        else:
+            fields[key] = value
+    return fields
 
 
 def carry_out(jobs: Jobs) -> None:

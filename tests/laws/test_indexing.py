@@ -162,3 +162,16 @@ def test_a_row_of_values_takes_a_plain_value() -> None:
     assert td["words"].tolist() == ["x", "z", "z"]
     td[:2] = td[1:].clone()
     assert td["words"].tolist() == ["z", "z", "z"]
+
+
+def test_rows_written_into_a_container_without_entries_make_room_for_themselves() -> None:
+    data = TensorDict({}, [3])
+    data[1] = TensorDict(a=torch.ones(2), inner={"b": torch.ones(1)})
+    assert data["a"].tolist() == [[0, 0], [1, 1], [0, 0]] and data["inner"].batch_size == (3,)
+
+    data = TensorDict({}, [3])
+    with pytest.raises(RuntimeError, match=r"the value has batch size \[2\], the rows to write have \[\]"):
+        data[0] = TensorDict(a=torch.ones(2), batch_size=[2])
+    with pytest.raises(RuntimeError, match="locked"):
+        data.lock_()[0] = TensorDict(a=torch.ones(2))
+    assert data.is_empty()
