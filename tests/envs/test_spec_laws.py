@@ -59,6 +59,8 @@ def leaves(*batch: int) -> dict[str, Any]:
         "half infinite": Bounded(torch.tensor([0.0, -INF]), torch.tensor([INF, 1.0]), (*batch, 2)),
         "infinite": Bounded(-INF, INF, (*batch, 2)),
         "wide": Bounded(-3.4e38, 3.4e38, (*batch, 2)),
+        "bounded halves": Bounded(low.half(), low.half() + 0.1),
+        "even halves": Bounded(-0.1, 0.3, (*batch, 2), dtype=torch.bfloat16),
         "bounded ints": Bounded(low.int(), low.int() + 2),
         "all ints": Bounded(-(2**63), 2**63 - 1, batch, dtype=torch.int64),
         "pixels": Bounded(0, 255, (*batch, 2), dtype=torch.uint8),

@@ -19,6 +19,7 @@ from ..._tree.planned import spelled
 from . import asked
 from .node import spec_of
 
+NO_DIMS = Size(())
 PICKS = ("flip", "roll", "narrow", "repeat", "repeat_interleave", "index_select", "gather")
 
 
@@ -86,19 +87,19 @@ class TensorSpec(PlannedMoves):
 
     # ---- values -------------------------------------------------------------------------------------------------
 
-    def rand(self, shape: Sequence[int] | int = ()) -> Any:
+    def rand(self, shape: Sequence[int] | int = NO_DIMS) -> Any:
         """A random value of the domain, with `shape` in front."""
         return asked.rand(self, as_size(shape))
 
     sample = rand
 
-    def zero(self, shape: Sequence[int] | int = ()) -> Any:
+    def zero(self, shape: Sequence[int] | int = NO_DIMS) -> Any:
         """A value of zeros, be they in the domain or not."""
         return asked.full(self, as_size(shape), 0)
 
     zeros = zero
 
-    def one(self, shape: Sequence[int] | int = ()) -> Any:
+    def one(self, shape: Sequence[int] | int = NO_DIMS) -> Any:
         """A value of ones, be they in the domain or not."""
         return asked.full(self, as_size(shape), 1)
 

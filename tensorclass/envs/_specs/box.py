@@ -87,7 +87,8 @@ class Bounded(LeafSpec):
     _default: ClassVar[torch.dtype] = torch.float32
     low: Tensor
     high: Tensor
-    _range: tuple[float, float] | None  # The bounds, where they are finite and the same everywhere.
+    _range: tuple[float, float] | None  # The bounds, where they are the same everywhere and _finite.
+    _finite: bool  # Whether they are, and their distance is, too.
 
     def __new__(
         cls, low: Any = None, high: Any = None, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None
@@ -122,7 +123,7 @@ class Bounded(LeafSpec):
             raise spec_errors.SpecShape(
                 spec_errors.bounds_shape(tuple(ends[0].shape), tuple(ends[1].shape), tuple(shape))
             ) from None
-        self._set(shape, low.device, dtype, low=low, high=high, _range=one_range(*ends))
+        self._set(shape, low.device, dtype, low=low, high=high, _range=one_range(*ends), _finite=apart(*ends))
 
     def _arguments(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, **super()._arguments()}
@@ -180,9 +181,13 @@ def within(bound: Tensor, dtype: torch.dtype) -> Tensor:
 
 def one_range(low: Tensor, high: Tensor) -> tuple[float, float] | None:
     """The bounds as numbers, where they are the same everywhere and finite, and their distance is, too."""
-    if low.numel() != 1 or high.numel() != 1 or not bool((high - low).isfinite()):
-        return None
-    return low.item(), high.item()
+    single = low.numel() == high.numel() == 1 and apart(low, high)
+    return (low.item(), high.item()) if single else None
+
+
+def apart(low: Tensor, high: Tensor) -> bool:
+    """Whether the distance of bounds is finite."""
+    return bool((high - low).isfinite().all())
 
 
 def _dtype_of(low: Any, high: Any, dtype: torch.dtype | None, default: torch.dtype) -> torch.dtype:

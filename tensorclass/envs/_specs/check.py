@@ -65,7 +65,9 @@ def ends(spec: Bounded, bad: Tensor) -> str:
 
 def marked(spec: OneHot, value: Tensor) -> Tensor:
     """Whether one entry is marked, and an allowed one."""
-    good = ((value == 0) | (value == 1)).all(-1) & (value.sum(-1) == 1)
+    good = value.sum(-1) == 1
+    if value.dtype is not torch.bool:
+        good = good & ((value == 0) | (value == 1)).all(-1)
     return good if spec.mask is None else good & ((value == 0) | spec.mask).all(-1)
 
 

@@ -17,7 +17,8 @@ from .plain import NonTensor
 
 @full.register
 def _(spec: LeafSpec, size: Size, number: int) -> Tensor:
-    return torch.full((*size, *drawable(spec.shape)), number, dtype=spec.dtype, device=spec.device)
+    make = torch.ones if number else torch.zeros
+    return make((*size, *drawable(spec.shape)), dtype=spec.dtype, device=spec.device)
 
 
 @full.register
@@ -44,7 +45,8 @@ def _(spec: Bounded, size: Size) -> Tensor:
     if spec.dtype.is_floating_point:
         if spec._range is not None:
             return torch.empty(shape, dtype=spec.dtype, device=spec.device).uniform_(*spec._range)
-        return between(spec.low, spec.high, torch.rand(shape, dtype=spec.dtype, device=spec.device))
+        share = torch.rand(shape, dtype=spec.dtype, device=spec.device)
+        return torch.lerp(spec.low, spec.high, share) if spec._finite else between(spec.low, spec.high, share)
     low, high = spec.low.to(torch.int64), spec.high.to(torch.int64)
     width = high - low + 1
     raw = torch.empty(shape, dtype=torch.int64, device=spec.device).random_()
@@ -64,10 +66,10 @@ def _(spec: Categorical, size: Size) -> Tensor:
 @rand.register
 def _(spec: OneHot, size: Size) -> Tensor:
     if spec.mask is not None:
-        drawn = pick(spec.mask, size)
-    else:
-        drawn = torch.randint(spec.n, (*size, *drawable(spec.shape)[:-1]), device=spec.device)
-    return marks(drawn, spec.n).to(spec.dtype)
+        return marks(pick(spec.mask, size), spec.n).to(spec.dtype)
+    shape = (*size, *drawable(spec.shape))
+    drawn = torch.randint(spec.n, (*shape[:-1], 1), device=spec.device)
+    return torch.zeros(shape, dtype=spec.dtype, device=spec.device).scatter_(-1, drawn, 1)
 
 
 @rand.register
@@ -94,10 +96,8 @@ def any_ints(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -
 
 
 def between(low: Tensor, high: Tensor, share: Tensor) -> Tensor:
-    """Numbers between bounds, of which one or both may be infinite: there, further away is less likely."""
+    """Numbers between bounds of which some are infinite, or far apart: towards infinity, further is less likely."""
     below, above = low.isinf(), high.isinf()
-    if not bool((below | above).any()):
-        return inside(low, high, share)
     normal = torch.randn_like(share)
     drawn = torch.where(below, torch.where(above, normal, high - normal.abs()), low + normal.abs())
     return torch.where(below | above, drawn, inside(low.nan_to_num(), high.nan_to_num(), share))
