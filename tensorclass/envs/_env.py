@@ -20,7 +20,7 @@ from . import _conform as conform
 from ._classes import flat, has_fields, known, refuse_collisions
 from ._flags import any_over, complete
 from ._keys import is_masked
-from ._masks import merged, over_batch, reset_masks, with_mask
+from ._masks import is_over, merged, over_batch, reset_masks, with_mask
 from ._meta import EnvMeta
 from ._specs.declared import specs_of
 from ._step import node_onward
@@ -232,7 +232,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         over = any_over([tensordict[key] for key in self._keys.ends])
         if over:
             for group in self._keys.groups:
-                tensordict[group.key("_reset")] = tensordict[group.key("done")].clone()
+                tensordict[group.key("_reset")] = is_over(tensordict, group).clone()
         return over
 
     def maybe_reset(self, tensordict: TensorDict) -> Transition[Obs, Action]:

@@ -22,6 +22,7 @@ class Group:
     shape: Size
     tail: Size  # What is left of it without the batch size of the environment.
     beside: frozenset[str] = frozenset()  # The other keys there, by the specs.
+    above: Group | None = None  # The group around it, whose flags decide for it.
     trusted: bool = False  # A step without flags has been seen and found to mean it.
 
     def key(self, name: str) -> Key:
@@ -41,7 +42,7 @@ class Plan:
     groups: list[Group]
     resets: list[Key] = field(init=False)
     flat: bool = field(init=False)
-    ends: list[Key] = field(init=False)
+    ends: list[Key] = field(init=False)  # What says that an episode is over: the outermost flags.
     shapes: dict[Key, Size] = field(default_factory=dict)  # Of what a step gives.
     dropped: list[str] = field(init=False)  # The rewards at the root,
     inside: frozenset[tuple[str, ...]] = field(init=False)  # and those in nested containers,
@@ -49,7 +50,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         self.resets = [group.key("_reset") for group in self.groups]
-        self.ends = [group.key("done") for group in self.groups]
+        self.ends = [group.key("done") for group in self.groups if group.above is None]
         every = [*self.actions, *self.rewards, *self.dones, *self.states, *self.observations]
         self.flat = all(key.__class__ is str for key in every)
         self.dropped = [key for key in self.rewards if isinstance(key, str)]
@@ -92,16 +93,14 @@ def groups_of(dones: dict[Key, Any], rank: int, others: Iterable[Key] = ()) -> l
     for key in sorted(dones, key=_rank):
         at = path(key)
         found.setdefault(at[:-1], []).append(at[-1])
-    return [
-        Group(
-            at,
-            tuple(name for name in FLAGS if name in names),
-            dones[unravel((*at, names[0]))].shape,
-            dones[unravel((*at, names[0]))].shape[rank:],
-            frozenset(path(key)[len(at)] for key in others if path(key)[: len(at)] == at),
-        )
-        for at, names in found.items()
-    ]
+    groups: list[Group] = []
+    for at, names in found.items():
+        shape = dones[unravel((*at, names[0]))].shape
+        beside = frozenset(path(key)[len(at)] for key in others if path(key)[: len(at)] == at)
+        flags = tuple(name for name in FLAGS if name in names)
+        above = next((one for one in reversed(groups) if at[: len(one.at)] == one.at), None)
+        groups.append(Group(at, flags, shape, shape[rank:], beside, above))
+    return groups
 
 
 def is_masked(spec: Any) -> bool:

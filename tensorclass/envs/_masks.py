@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .._data import NonTensorStack
 from .._rules import errors
 from .._tensordict import TensorDict
 from .._tree.node import is_tree
@@ -61,10 +62,8 @@ def merged(
         if is_tree(value) and is_tree(before):
             inner = merged(value._fields, before._fields, mask, masks, (*at, key))
             out[key] = value._like(inner)
-        elif isinstance(value, Tensor) and isinstance(before, Tensor) and mask is not None:
-            out[key] = chosen(mask, value, before)
-        elif before is None or mask is None or bool(mask.any()):
-            out[key] = value
+        else:
+            out[key] = value if before is None or mask is None else chosen(mask, value, before)
     return {key: without_masks(value, masks, (*at, key)) if is_tree(value) else value for key, value in out.items()}
 
 
@@ -75,12 +74,19 @@ def without_masks(node: Any, masks: Masks, at: tuple[str, ...]) -> Any:
     return node._like({key: value for key, value in node._fields.items() if key != "_reset"})
 
 
-def chosen(mask: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    """torch.where with a mask [*B, 1] over leaves [*B, ...]; where all is true nothing is computed."""
+def chosen(mask: Tensor, new: Any, old: Any) -> Any:
+    """Rows of one entry where a mask [*B, 1] is true, of another elsewhere; where all is true nothing is computed."""
     if mask.numel() == 1:
         return new if bool(mask) else old
     rows = mask.ndim - 1
-    return torch.where(mask.reshape(*mask.shape[:rows], *[1] * (new.ndim - rows)), new, old)
+    if isinstance(new, Tensor) and isinstance(old, Tensor):
+        return torch.where(mask.reshape(*mask.shape[:rows], *[1] * (new.ndim - rows)), new, old)
+    if isinstance(new, NonTensorStack) and isinstance(old, NonTensorStack):
+        stay = ~mask.squeeze(-1)
+        out = new.clone()
+        out[stay] = old[stay]
+        return out
+    return new if bool(mask.any()) else old
 
 
 def over_batch(masks: Masks, batch: torch.Size) -> Tensor | None:
@@ -93,16 +99,25 @@ def over_batch(masks: Masks, batch: torch.Size) -> Tensor | None:
 
 
 def with_mask(td: TensorDict, plan: Plan) -> TensorDict:
-    """A container with "_reset" beside every done, which says what is done."""
-    fields = dict(td._fields)
-    out = td._like(fields)
+    """A container with "_reset" beside every done, which says what is over."""
+    out = td._like(dict(td._fields))
     for group in plan.groups:
         at = out._fields
         for name in group.at:
             at[name] = at[name]._like(dict(at[name]._fields))
             at = at[name]._fields
-        at["_reset"] = at["done"]
+        at["_reset"] = is_over(td, group)
     return out
 
 
-__all__ = ["Group", "chosen", "merged", "over_batch", "reset_masks", "with_mask"]
+def is_over(td: TensorDict, group: Group) -> Tensor:
+    """What is over in a group: what its flag says, or the flag of a group around it."""
+    if group.above is None:
+        flag: Tensor = td[group.key("done")]
+        return flag
+    over = is_over(td, group.above)
+    shape = (*td._batch, *group.tail)
+    return over.reshape(*over.shape[:-1], *[1] * (len(shape) - over.ndim + 1)).expand(shape)
+
+
+__all__ = ["chosen", "is_over", "merged", "over_batch", "reset_masks", "with_mask"]

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from .._rules import errors
+from .._rules.keys import Key
 from .._tree.node import Node, kind
 from ..nn import TensorClassModuleBase
 from ..nn._module import is_module
@@ -51,7 +52,7 @@ def _random(env: Any) -> Act:
         nonlocal specs, left, begun
         if not begun:  # Only now: a reset may have put a mask on the spec.
             specs, begun = env._drawn_ahead(), True
-        if specs is None or any(is_masked(spec) for spec in specs.values()):
+        if not specs or any(is_masked(spec) for spec in specs.values()):
             env._draw(td)
             return td
         if not left:
@@ -75,7 +76,7 @@ def _typed(env: Any, policy: Any) -> Act:
 
 
 def _by_leaves(env: Any, policy: nn.Module) -> Act:
-    reads, writes = env._keys.observations, env._keys.actions
+    reads, writes = reads_of(policy, env._keys.observations), env._keys.actions
 
     def act(td: Any) -> Any:
         given = policy(*[value_at(td._fields, key) for key in reads])
@@ -89,6 +90,19 @@ def _by_leaves(env: Any, policy: nn.Module) -> Act:
         return td
 
     return act
+
+
+def reads_of(policy: nn.Module, observations: list[Key]) -> list[Key]:
+    """Which observations a module takes: those that its parameters are named after, or as many as it has parameters.
+
+    What transforms add (a count of steps, a sum of rewards) comes last in the specs, and so is not in the way.
+    """
+    needed = _needed(policy.forward)
+    if needed is None:
+        return observations
+    if needed and all(name in observations for name in needed):
+        return list(needed)
+    return observations[: len(needed)]
 
 
 def _settled(env: Any, policy: Any) -> Act:
@@ -129,15 +143,20 @@ def _takes_container(policy: nn.Module) -> bool:
 
 
 def _first_parameter(function: Any) -> inspect.Parameter | None:
+    needed = _needed(function)
+    return next(iter(needed.values())) if needed is not None and len(needed) == 1 else None
+
+
+def _needed(function: Any) -> dict[str, inspect.Parameter] | None:
+    """The parameters that a call must give, or None where any number will do."""
     try:
-        signature = inspect.signature(function)
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError):
         return None
-    needed = [
-        one for one in signature.parameters.values()
-        if one.default is one.empty and one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)
-    ]  # fmt: skip
-    return needed[0] if len(needed) == 1 else None
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters.values()):
+        return None
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return {name: one for name, one in parameters.items() if one.default is one.empty and one.kind in kinds}
 
 
 def cast_to(env: Any, policy: Any, act: Act) -> Act:

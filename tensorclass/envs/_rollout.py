@@ -185,8 +185,7 @@ def some_step(env: Any, td: Any, act: Any, active: torch.Tensor, before: Any) ->
 def rows_over(plan: Any, td: Any) -> torch.Tensor:
     """Which rows of the batch are over: by the flag of the whole if there is one, else when all agents are."""
     after, rank = td._fields["next"]._fields, len(td._batch)
-    ends = plan.ends[:1] if plan.ends[0].__class__ is str else plan.ends
-    flags = [conform.value_at(after, key).flatten(rank).all(-1) for key in ends]
+    flags = [conform.value_at(after, key).flatten(rank).all(-1) for key in plan.ends]
     return flags[0] if len(flags) == 1 else torch.stack(flags).all(0)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from tensorclass import TensorDict
-from tensorclass.envs import Composite, EnvBase, Unbounded
+from tensorclass import NonTensorStack, TensorDict
+from tensorclass.envs import Categorical, Composite, EnvBase, NonTensor, Unbounded, check_env_specs
 from tests.envs.worlds import Agents, Counter, Pendulum
 
 
@@ -118,3 +118,50 @@ def test_entries_of_the_state_that_a_reset_does_not_give_are_kept() -> None:
     start = env.reset(TensorDict(gravity=torch.full((1,), 3.0)))
     td = env.rollout(4, auto_reset=False, tensordict=start)
     assert td["next", "reward"].flatten().tolist() == [6, 6, 6, 6]
+
+
+class Team(Agents):
+    """The same with flags for the whole, which says when all start anew."""
+
+    def __init__(self) -> None:
+        super().__init__(limits=(1, 3))
+        done = Categorical(2, shape=(1,), dtype=torch.bool)
+        self.done_spec = Composite({"done": done, ("agents", "done"): Categorical(2, shape=(2, 1), dtype=torch.bool)})
+
+    def _step(self, tensordict: Any) -> Any:
+        out = super()._step(tensordict)
+        return out.set("done", out["agents", "done"].all(0))
+
+
+def test_flags_of_the_whole_decide_for_the_agents() -> None:
+    env = Team()
+    assert env.reset_keys == ["_reset", ("agents", "_reset")]
+
+    td = env.rollout(5, break_when_any_done=False)
+    assert td["agents", "pos"][..., 0].tolist() == [[0, 0], [1, 1], [2, 2], [0, 0], [1, 1]]
+    assert td["next", "agents", "done"][0].flatten().tolist() == [True, False]
+    assert env.rollout(9).shape == (3,)
+    check_env_specs(env)
+
+
+class Labelled(EnvBase):
+    """Two rows with a word each; the first is over at each step."""
+
+    def __init__(self) -> None:
+        super().__init__(batch_size=[2])
+        self.observation_spec = Composite(x=Unbounded((2, 1)), word=NonTensor((2,)), shape=[2])
+
+    def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+        return TensorDict({"x": torch.zeros(2, 1), "word": NonTensorStack("new", "new")}, [2])
+
+    def _step(self, tensordict: Any) -> Any:
+        done = torch.tensor([[True], [False]])
+        entries = {"x": tensordict["x"] + 1, "word": NonTensorStack("old", "old")}
+        return TensorDict({**entries, "reward": torch.ones(2, 1), "done": done}, [2])
+
+
+def test_plain_data_are_reset_row_by_row() -> None:
+    td = Labelled().rollout(3, break_when_any_done=False)
+
+    assert td["word"].tolist() == [["new", "new", "new"], ["new", "old", "old"]]
+    assert td["x"].squeeze(-1).tolist() == [[0, 0, 0], [0, 1, 2]]

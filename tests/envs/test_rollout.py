@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorclass import TensorDict
-from tensorclass.envs import Transition
+from tensorclass.envs import StepCounter, TransformedEnv, Transition
 from tensorclass.nn import TensorDictModule
 from tests.envs.worlds import Agents, Counter, Pendulum
 
@@ -172,6 +172,23 @@ def test_a_module_takes_the_observations_in_the_order_of_the_specs() -> None:
 
     td = Pendulum().rollout(3, Two())
     assert torch.equal(td["action"].squeeze(-1), 10 * td["th"] + td["thdot"])
+
+
+def test_a_module_takes_as_many_observations_as_it_has_parameters() -> None:
+    env = TransformedEnv(Counter(), StepCounter())
+    td = env.rollout(3, nn.Sequential(Linear()))
+
+    assert set(env.observation_keys) == {"observation", "step_count"}
+    assert torch.equal(td["action"], td["observation"] * 0.5)
+
+
+def test_a_module_takes_the_observations_that_its_parameters_are_named_after() -> None:
+    class Late(nn.Module):
+        def forward(self, step_count: Tensor, observation: Tensor) -> Tensor:
+            return 10 * step_count + observation
+
+    td = TransformedEnv(Counter(), StepCounter()).rollout(3, Late())
+    assert td["action"].flatten().tolist() == [0, 11, 22]
 
 
 def test_a_module_whose_forward_takes_a_container_gets_one() -> None:
