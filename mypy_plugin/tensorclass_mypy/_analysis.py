@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, FuncDef, MypyFile, NameExpr, TypeInfo, Var
+from mypy.nodes import ARG_STAR, ARG_STAR2, ClassDef, FuncDef, MypyFile, NameExpr, TypeInfo, Var
 from mypy.types import TypeVarType, get_proper_type
 from mypy.typevars import fill_typevars
 
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _hints, _report, _scan, _worth
+from . import _hints, _kept, _parsed, _report, _scan, _worth
 from ._fields import fields_of
 from ._state import State
 from ._tree import below
@@ -20,6 +20,7 @@ from ._values import INT_PARAMETER, Box, Class, Function, Net, Star, Value
 from ._walk import Frame, Spent, Walk
 
 KEPT = 6
+ELSEWHERE = 500  # Expressions looked at for a value of another module.
 
 
 class Program:
@@ -60,6 +61,7 @@ class File:
         self.bindings: dict[str, int] | None = None
         self.attributes: dict[str, dict[str, tuple[State, Value]]] = {}
         self.busy: set[Any] = set()
+        self.deep = 0  # Values of other modules that hang on one another.
 
     def visit(self, api: Any) -> None:
         node = _current(api)
@@ -181,11 +183,13 @@ class Walker(Walk):
     def _global(self, fullname: str) -> Any:
         """A name of the top level that is bound once."""
         module, _, name = fullname.rpartition(".")
-        if module != self.tree.fullname or not self.frames:
+        if module != self.tree.fullname:
+            return self.elsewhere(module, name)
+        if not self.frames:
             return UNKNOWN
         file = self.file
         if file.bindings is None:
-            file.bindings = _bindings(self.tree)
+            file.bindings = bindings(self.tree)
         if file.bindings.get(name, 0) != 1:
             return UNKNOWN
         if file.top is None:
@@ -196,6 +200,30 @@ class Walker(Walk):
             return UNKNOWN
         value = top.names[symbol.node]
         return UNKNOWN if value is UNKNOWN else (top, value)
+
+    def elsewhere(self, module: str, name: str) -> Any:
+        """A value of the top level of another module."""
+        tree = self.api.modules.get(module)
+        key = f"{module}.{name}"
+        if tree is None or is_installed(tree) or key in self.file.busy or self.file.deep > 8:
+            return UNKNOWN
+        text = _kept.text_of(self, module, name)
+        expr = _parsed.parse(text, tree, self.api.modules) if text is not None else None
+        if expr is None:
+            return UNKNOWN
+        walk = Walker(self.file, self.api, _report.Reports())
+        walk.quiet = 1
+        walk.budget = ELSEWHERE
+        self.file.busy.add(key)
+        self.file.deep += 1
+        try:
+            value = walk.evaluate(expr)
+        except (Spent, RecursionError):
+            return UNKNOWN
+        finally:
+            self.file.busy.discard(key)
+            self.file.deep -= 1
+        return UNKNOWN if walk.state is None or value is UNKNOWN else (walk.state, value)
 
     def tree_of(self, fullname: str) -> MypyFile | None:
         """The file that a function is defined in, if its body can be read."""
@@ -228,6 +256,11 @@ class Walker(Walk):
                 break
         else:
             return UNKNOWN
+        if base.fullname.rpartition(".")[0] != self.tree.fullname and base.module_name != self.tree.fullname:
+            found = self.elsewhere(base.module_name, f"{base.name}.{name}")
+            if found is not UNKNOWN:
+                self.take(*found)
+            return UNKNOWN if found is UNKNOWN else found[1]
         table = self.file.attributes.get(base.fullname)
         if table is None:
             table = {}
@@ -236,13 +269,16 @@ class Walker(Walk):
         found = table.get(name)
         if found is None:
             return UNKNOWN
-        state, value = found
+        self.take(*found)
+        return found[1]
+
+    def take(self, state: State, value: Value) -> None:
+        """A value of another state, with the things that it hangs on."""
         ids: set[int] = set()
         state.reachable(value, ids)
         for ident in ids:
             if ident in state.heap:
                 self.here.heap.setdefault(ident, state.heap[ident])
-        return value
 
     def _attributes(self, info: TypeInfo) -> dict[str, tuple[State, Value]]:
         tree = self.tree_of(info.fullname)
@@ -267,17 +303,17 @@ class Walker(Walk):
         if walk.state is None:
             return {}
         thing = walk.here.get(ref)
-        once = _set_once(info, node)
+        once = set_once(info.defn, node)
         settings = thing.settings if isinstance(thing, Net) else {}
         walk.here.names.clear()
         return {name: (walk.here, value) for name, value in settings.items() if name in once and value is not UNKNOWN}
 
 
-def _set_once(info: TypeInfo, init: FuncDef) -> set[str]:
+def set_once(cls: ClassDef, init: FuncDef) -> set[str]:
     """Attributes that the methods of a class set in one place, in __init__."""
     counts: dict[str, int] = {}
     inside: set[str] = set()
-    for node in below(info.defn):
+    for node in below(cls):
         if type(node).__name__ in ("AssignmentStmt", "OperatorAssignmentStmt", "ForStmt", "DelStmt"):
             targets: Any = getattr(node, "lvalues", None) or [
                 getattr(node, "lvalue", getattr(node, "index", getattr(node, "expr", None)))
@@ -305,7 +341,7 @@ def _is_int(typ: Any) -> bool:
     return getattr(getattr(proper, "type", None), "fullname", "") == "builtins.int"
 
 
-def _bindings(tree: MypyFile) -> dict[str, int]:
+def bindings(tree: MypyFile) -> dict[str, int]:
     """How often each name of the top level is bound."""
     counts: dict[str, int] = {}
     volatile = _scan.volatile_in(tree)

@@ -483,7 +483,7 @@ def method(walk: Walk, expr: CallExpr, called: Method, args: Args) -> Value:
     if isinstance(thing, Mapped):
         return dict_method(walk, owner, thing, name, args)
     if isinstance(owner, str):
-        return string_method(owner, name, args)
+        return string_method(walk, owner, name, args)
     if isinstance(owner, tuple):
         if name == "numel" and all(is_size(size) for size in owner):
             from tensorclass._rules.sizes import product
@@ -546,14 +546,21 @@ def dict_method(walk: Walk, owner: Value, mapped: Mapped, name: str, args: Args)
     return UNKNOWN
 
 
-def string_method(owner: str, name: str, args: Args) -> Value:
+def string_method(walk: Walk, owner: str, name: str, args: Args) -> Value:
+    """A method of a str; mypy reads f"h{place}" as calls of join and format."""
     values = args.values()
     if name in ("upper", "lower", "strip", "title") and not values:
         return getattr(owner, name)()
-    if name == "split" and len(values) <= 1 and all(isinstance(value, str) for value in values):
-        return UNKNOWN
-    if name == "format":
-        return UNKNOWN
+    if name == "join" and len(values) == 1:
+        row = elements(walk, values[0])
+        if isinstance(row, tuple) and all(isinstance(item, str) for item in row):
+            return owner.join(row)
+    if name == "format" and args.whole and not args.named:
+        if all(isinstance(value, (str, int, float)) for value in values):
+            try:
+                return owner.format(*values)
+            except (ValueError, IndexError, KeyError):
+                return UNKNOWN
     return UNKNOWN
 
 

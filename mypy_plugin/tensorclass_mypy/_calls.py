@@ -426,7 +426,8 @@ def construct_module(walk: Walk, expr: CallExpr, info: Any, args: Args) -> Value
                 run_body(walk, expr, init, parameters, tree)
                 return ref
         leak(walk, args.values())
-        walk.here.put(ref, Net("user", info, exact=True, touched=True))
+        # Of a class of another module, what its __init__ sets to values of that module is known all the same.
+        walk.here.put(ref, Net("user", info, exact=True, touched=True) if tree is not None else Net("user", info))
     return ref
 
 

@@ -13,7 +13,7 @@ from tensorclass._rules import annotations as strings
 from tensorclass._rules import errors
 from tensorclass._rules.reserved import RESERVED
 
-from . import _codes, _hints, _marks
+from . import _codes, _hints, _kept, _marks
 from ._fields import KEY, OWN
 from ._say import meant
 from ._types import base_named, is_ours
@@ -67,6 +67,8 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
         elif _may_be_spec(statement.unanalyzed_type):
             specs.append(target.name)
         _check_name(ctx, info, target, "shadow" in options | inherited)
+    if tree is not None:
+        _kept.keep(ctx.api, tree)
     for statement in cls.defs.body:
         _marks.mark(statement)
     info.metadata[KEY] = {"shapes": shapes, "options": sorted(options), "specs": specs}

@@ -153,11 +153,13 @@ def adopt(walk: Walk, var: Var, found: tuple[Any, Value]) -> Value:
     state, value = found
     ids: set[int] = set()
     state.reachable(value, ids)
+    changed = _scan.changed_in(walk.tree)
     for ident in ids:
         if ident not in walk.here.heap and ident in state.heap:
             walk.here.heap[ident] = state.heap[ident]
-            if isinstance(state.heap[ident], (Box, Items, Mapped)):
-                walk.here.forget(Ref(ident))  # Any function may have changed it since.
+            thing = state.heap[ident]
+            if isinstance(thing, Box) or (isinstance(thing, (Items, Mapped)) and var.name in changed):
+                walk.here.forget(Ref(ident))  # A function may have changed it since.
     walk.here.names[var] = value
     return value
 
@@ -215,6 +217,9 @@ def member(walk: Walk, expr: MemberExpr) -> Value:
             return reference(walk, expr)
         if isinstance(node, Var) and node.is_final and node.final_value is not None:
             return node.final_value
+        if isinstance(node, Var) and not _library_module(expr.fullname or ""):
+            found = walk.globals_of(node.fullname)
+            return adopt(walk, node, found) if found is not UNKNOWN else narrowed(walk, expr, UNKNOWN)
         return library_value(canonical(f"{owner.name}.{expr.name}"))
     value = read(walk, expr, owner)
     return narrowed(walk, expr, value)

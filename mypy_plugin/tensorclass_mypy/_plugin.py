@@ -12,6 +12,7 @@ from mypy.plugin import (
     AnalyzeTypeContext,
     AttributeContext,
     ClassDefContext,
+    DynamicClassDefContext,
     FunctionContext,
     FunctionSigContext,
     MethodContext,
@@ -21,7 +22,7 @@ from mypy.plugin import (
 )
 from mypy.types import FunctionLike, Type
 
-from . import _calls_of, _classes, _config, _marks, _report, _signatures, _stored, _typed_keys, _typed_modules
+from . import _calls_of, _classes, _config, _kept, _marks, _report, _signatures, _stored, _typed_keys, _typed_modules
 from ._analysis import Program
 from ._fields import KEY
 from ._types import base_named, is_container, is_module, is_ours, is_tensor, is_tensorclass
@@ -123,6 +124,9 @@ class TensorClassPlugin(Plugin):
                 return self._class
         return None
 
+    def get_dynamic_class_hook(self, fullname: str) -> Callable[[DynamicClassDefContext], None] | None:
+        return self._made if fullname.startswith("tensorclass.") else None
+
     def get_class_decorator_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         return self._decorated if fullname == _classes.DECORATOR else None
 
@@ -177,6 +181,10 @@ class TensorClassPlugin(Plugin):
 
     def _class(self, ctx: ClassDefContext) -> None:
         safely(ctx.api, None, _classes.on_class, ctx)
+
+    def _made(self, ctx: DynamicClassDefContext) -> None:
+        api: Any = ctx.api
+        safely(api, None, _kept.keep, api, api.cur_mod_node)
 
     def _decorated(self, ctx: ClassDefContext) -> None:
         safely(ctx.api, None, _classes.on_decorator, ctx)

@@ -14,6 +14,9 @@ from mypy.nodes import (
     ComparisonExpr,
     Expression,
     GlobalDecl,
+    Import,
+    ImportFrom,
+    IndexExpr,
     MemberExpr,
     MypyFile,
     NameExpr,
@@ -132,6 +135,82 @@ def _volatile_in(tree: MypyFile) -> set[str]:
                 found.update(one.names)
         return found
     return {name.strip() for row in _DECLARES.findall(text) for name in row.split(",")}
+
+
+CHANGING = {
+    "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem",
+}  # fmt: skip
+_changed: dict[int, tuple[MypyFile, set[str]]] = {}
+
+
+def changed_in(tree: MypyFile) -> set[str]:
+    """Names of lists and dicts that a file may change: by a method or an index, under another name, in a function."""
+    kept = _changed.get(id(tree))
+    if kept is None or kept[0] is not tree:
+        if len(_changed) > 200:
+            _changed.clear()
+        kept = (tree, set(_changed_in(tree)))
+        _changed[id(tree)] = kept
+    return kept[1]
+
+
+def _changed_in(tree: MypyFile) -> Iterator[str]:
+    harmless = _LOOKING | _imported(tree)
+    node: Any
+    for node in below(tree):
+        kind = type(node).__name__
+        parts: list[Any] = []
+        if isinstance(node, CallExpr):
+            callee: Any = node.callee
+            if isinstance(callee, MemberExpr) and callee.name in CHANGING:
+                parts.append(callee.expr)
+            root = callee
+            while isinstance(root, (MemberExpr, CallExpr, IndexExpr)):
+                root = (
+                    root.expr if isinstance(root, MemberExpr) else getattr(root, "callee", getattr(root, "base", None))
+                )
+            if not isinstance(root, NameExpr) or root.name not in harmless:
+                parts += node.args
+        elif kind == "AssignmentStmt":
+            parts += [one.base for one in node.lvalues if isinstance(one, IndexExpr)]
+            parts += [node.rvalue]
+        elif kind == "OperatorAssignmentStmt":
+            parts += [node.lvalue, *([node.lvalue.base] if isinstance(node.lvalue, IndexExpr) else [])]
+        elif kind == "DelStmt":
+            parts += [one.base for one in below(node.expr) if isinstance(one, IndexExpr)]
+        elif kind == "ReturnStmt":
+            parts.append(node.expr)
+        yield from (part.name for part in parts if isinstance(part, NameExpr))
+
+
+def _root(node: Any) -> Any:
+    """What a chain of attributes, calls and items begins with."""
+    while True:
+        if isinstance(node, MemberExpr):
+            node = node.expr
+        elif isinstance(node, CallExpr):
+            node = node.callee
+        elif isinstance(node, IndexExpr):
+            node = node.base
+        else:
+            return node
+
+
+_LOOKING = {
+    "len", "list", "tuple", "dict", "set", "sorted", "zip", "enumerate", "range", "print", "isinstance", "str", "repr",
+    "sum", "any", "all", "min", "max", "map", "iter", "reversed", "frozenset", "super",
+}  # fmt: skip
+
+
+def _imported(tree: MypyFile) -> set[str]:
+    """Names that come from torch and tensorclass. (Asked while mypy has not found out yet what names stand for.)"""
+    found: set[str] = set()
+    for node in tree.imports:
+        if isinstance(node, Import):
+            found |= {alias or name for name, alias in node.ids if name.split(".")[0] in ("torch", "tensorclass")}
+        elif isinstance(node, ImportFrom) and node.id.split(".")[0] in ("torch", "tensorclass"):
+            found |= {alias or name for name, alias in node.names}
+    return found
 
 
 def text_of(tree: MypyFile) -> str | None:

@@ -16,7 +16,7 @@ from mypy.types import AnyType, LiteralType, Type, TypeOfAny, get_proper_type
 from tensorclass._rules import annotations as strings
 from tensorclass._rules.annotations import AnnotationError
 
-from . import _marks, _report
+from . import _kept, _marks, _report
 
 if TYPE_CHECKING:
     from ._hints import Hint, Signature
@@ -42,6 +42,7 @@ def on_annotated(ctx: AnalyzeTypeContext) -> Type:
         _done[id(tree)] = tree
         try:
             store(api.api, tree)
+            _kept.keep(api.api, tree)
         except Exception as problem:
             _report.defect(api.api, problem)
     if len(typ.args) < 2:
