@@ -44,10 +44,14 @@ class Column(NamedTuple):
 
     def tensor(self, raw: Raw) -> Any:
         """The value as a container keeps it."""
-        value = self.value(raw)
+        for step in self.steps:
+            raw = raw[step]
+        if self.encode is not None:
+            raw = self.encode(raw)
         if self.dtype is object:
-            return NonTensorStack(*value) if self.batch else value
-        return torch.from_numpy(value)
+            return NonTensorStack(*raw) if self.batch else raw
+        value = np.array(raw, self.dtype)
+        return torch.from_numpy(value if value.shape == self.shape else value.reshape(self.shape))
 
     def room(self, steps: int) -> Any:
         """An array for the values of many steps."""
@@ -76,6 +80,11 @@ def put(fields: dict[str, Any], key: Path, value: Any, batch: torch.Size) -> Non
             node = fields[name] = view(TensorDict, {}, batch)
         fields = node._fields
     fields[key[-1]] = value
+
+
+def tensors(values: Any) -> Any:
+    """The values of many steps, or of many environments, as a container keeps them."""
+    return NonTensorStack(*values) if values.dtype == object else torch.from_numpy(values)
 
 
 def array(value: Any, key: Path, shape: tuple[int, ...]) -> Any:

@@ -99,6 +99,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         own["_env"], own["_driver"], own["_seed"], own["_readers"], own["_last"] = env, runs, None, [], {}
         own["_action"], own["_columns"] = done, [column(leaf, self._batch) for leaf in seen.leaves]
         own["_shapes"] = [(leaf.key, (*self._batch, *leaf.coding.spec.shape)) for leaf in done.leaves]
+        own["_single"] = own["_shapes"][0] if len(done.leaves) == 1 and len(done.leaves[0].key) == 1 else None
         own["_plain"] = type(self)._step is GymWrapper._step
         self._set_specs(seen, done)
 
@@ -143,8 +144,10 @@ class GymWrapper(EnvBase[Seen, Done]):
     def _restart(self, tensordict: Any = None, **kwargs: Any) -> Any:
         mask = None if tensordict is None else tensordict._fields.get("_reset")
         if mask is not None and not mask.any():
-            kept = {key: value for key, value in tensordict._fields.items() if key != "_reset"}
-            return view(self._transition, {**self.__dict__["_last"], **kept}, self._batch, self._on)
+            kept = {**self.__dict__["_last"], **tensordict._fields}
+            for name in ("_reset", "reward"):
+                kept.pop(name, None)
+            return view(self._transition, kept, self._batch, self._on)
         return super()._restart(tensordict, **kwargs)
 
     def _reset(
@@ -188,6 +191,9 @@ class GymWrapper(EnvBase[Seen, Done]):
     def _raw_action(self, tensordict: Any) -> Raw:
         fields = tensordict._fields
         own = self.__dict__
+        if own["_single"] is not None:  # The same, without a walk.
+            key, shape = own["_single"]
+            return own["_action"].leaves[0].coding.decode(array(fields[key[0]], key, shape))
         return own["_action"].raw({key: array(entry(fields, key), key, shape) for key, shape in own["_shapes"]})
 
     def _raw_actions(self, actions: Any) -> list[Raw]:
@@ -223,7 +229,11 @@ class GymWrapper(EnvBase[Seen, Done]):
         """The entries of an observation, which is copied: gymnasium may write to it later."""
         fields: dict[str, Any] = {}
         for one in self.__dict__["_columns"]:
-            put(fields, one.key, one.tensor(raw), self._batch)
+            key = one.key
+            if len(key) == 1:
+                fields[key[0]] = one.tensor(raw)
+            else:
+                put(fields, key, one.tensor(raw), self._batch)
         return fields
 
     def _given(self, fields: dict[str, Any], info: dict[str, Any]) -> Any:
@@ -233,7 +243,7 @@ class GymWrapper(EnvBase[Seen, Done]):
             out = reader(info, out)
         if own["_on"] is not None:
             out = out.to(own["_on"])
-        own["_last"] = {key: value for key, value in out._fields.items() if key != "reward"}
+        own["_last"] = dict(out._fields)
         return out
 
     # ---- info -------------------------------------------------------------------------------------------------------

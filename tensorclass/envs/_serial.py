@@ -8,7 +8,7 @@ from typing import Any
 from ._many import Many
 from ._operations import Description, describe
 from ._rows import halted, rows_of
-from ._typed import Action, Obs
+from ._typed import Action, Obs, view
 
 
 class SerialEnv(Many[Obs, Action]):
@@ -25,7 +25,8 @@ class SerialEnv(Many[Obs, Action]):
 
     def _open(self) -> list[Description]:
         envs = [make() for make in self.__dict__["_creators"]]
-        self.__dict__["_envs"], self.__dict__["_last"] = envs, [None] * len(envs)  # What each gave last.
+        own = self.__dict__
+        own["_envs"], own["_last"], own["_lanes"] = envs, None, lanes_of(envs)
         return [describe(env) for env in envs]
 
     def _shut(self) -> None:
@@ -41,29 +42,49 @@ class SerialEnv(Many[Obs, Action]):
 
     def _restart_rows(self, which: list[int], rows: list[Any], kwargs: dict[str, Any]) -> Any:
         own = self.__dict__
-        out = list(own["_last"])
+        out = self._rows_before()
         for at in which:
             out[at] = own["_envs"][at]._restart(rows[at], **kwargs)
         return self._together(self._transition, out)
 
     def _advance(self, tensordict: Any) -> Any:
         self._start()
-        rows = rows_of(self._inside(tensordict), self.num_workers)
-        return self._together(self._next, [env._advance(row) for env, row in zip(self.__dict__["_envs"], rows)])
+        own, inside = self.__dict__, self._inside(tensordict)
+        if own["_lanes"] is not None:
+            out = own["_last"] = own["_lanes"](self._next, own["_envs"], inside)
+            return view(self._next, dict(out._fields), out._batch) if self._on is None else out.to(self._on)
+        rows = rows_of(inside, self.num_workers)
+        return self._together(self._next, [env._advance(row) for env, row in zip(own["_envs"], rows)])
 
     def _advance_rows(self, rows: list[Any], masks: list[Any]) -> Any:
         own = self.__dict__
-        out = []
+        before, out = self._rows_before(), []
         for at, (env, row, mask) in enumerate(zip(own["_envs"], rows, masks)):
             if mask.all():
                 out.append(env._advance(row))
             elif mask.any():
                 out.append(env._advance_some(row, mask))
             else:
-                out.append(halted(own["_last"][at], row, self.full_reward_spec[at]))
+                out.append(halted(before[at], row, self.full_reward_spec[at]))
         return self._together(self._next, out)
+
+    def _rows_before(self) -> list[Any]:
+        """What each gave last."""
+        last = self.__dict__["_last"]
+        if last is None:
+            return [None] * self.num_workers
+        return list(last) if isinstance(last, list) else rows_of(last, self.num_workers)
 
     def _together(self, cls: Any, rows: list[Any]) -> Any:
         """The rows as one container, which are kept too: those of episodes that wait are repeated."""
         self.__dict__["_last"] = rows
         return self._gathered(cls, rows)
+
+
+def lanes_of(envs: Sequence[Any]) -> Callable[..., Any] | None:
+    """How environments of gymnasium of one kind take a step together; None for others."""
+    if not any(hasattr(type(env), "_raw_actions") for env in envs):  # Gymnasium need not be there.
+        return None
+    from ._lanes import advance, are_lanes
+
+    return advance if are_lanes(envs) else None

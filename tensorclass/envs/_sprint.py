@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from .._data import NonTensorStack
-from ._columns import entry, put
+from ._columns import entry, put, tensors
 from ._typed import view
 
 if TYPE_CHECKING:
@@ -107,8 +106,3 @@ def begun(at: int, seen: Any, laps: list[Lap], first: Any) -> Any:
 def joined(arrays: list[Any], axis: int = 0) -> Any:
     """The arrays of all laps in one."""
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis)
-
-
-def tensors(values: Any) -> Any:
-    """The values of many steps as a container keeps them."""
-    return NonTensorStack(*values) if values.dtype == object else torch.from_numpy(values)

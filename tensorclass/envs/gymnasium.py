@@ -185,7 +185,7 @@ class Codec:
         is_open = isinstance(space, spaces.Dict) and not {*taken} & {str(key) for key in space}
         self._tree = _tree(space, () if is_open else (name,), (), as_index)
         self.leaves = list(_leaves(self._tree))
-        self.is_number = isinstance(space, spaces.Discrete)
+        self.as_index, self.is_number = as_index, isinstance(space, spaces.Discrete)
 
     @property
     def spec(self) -> Composite:
