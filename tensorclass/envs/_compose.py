@@ -247,7 +247,8 @@ class Compose(Transform, Generic[Members]):
 
     def clone(self) -> Self:
         """A Compose of copies."""
-        return type(self)(*[one.clone() for one in self._list])
+        made: Any = type(self)
+        return made(*[one.clone() for one in self._list])  # type: ignore[no-any-return]  # One of this class.
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)  # type: ignore[no-untyped-call]  # That of a module.

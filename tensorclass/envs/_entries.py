@@ -22,7 +22,7 @@ def read(tensordict: Any, key: Key) -> Any:
 
 def write(tensordict: Any, key: Key, value: Any) -> None:
     """Put an entry under a key; only a TensorDict that is open takes it as it is."""
-    if key.__class__ is str and isinstance(tensordict, TensorDict) and not tensordict._locked:
+    if isinstance(key, str) and isinstance(tensordict, TensorDict) and not tensordict._locked:
         tensordict._fields[key] = value
     else:
         type(tensordict).set(tensordict, key, value)

@@ -29,6 +29,7 @@ class Maps(Protocol[ObsIn, ActionIn, ObsOut, ActionOut]):
 
     def __maps__(self, obs: ObsIn, action: ActionIn, /) -> tuple[ObsOut, ActionOut]:
         """The classes after the transform, for those before it; never called."""
+        ...
 
 
 class Alone(Maps[ObsIn, ActionIn, ObsOut, ActionOut], Protocol[ObsIn, ActionIn, ObsOut, ActionOut]):
@@ -44,6 +45,7 @@ class Function(Protocol):
 
     def __call__(self, tensordict: Any, /) -> Any:
         """What the environment gives, changed."""
+        ...
 
 
 class Unfolded:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import torch
 from torch import nn
@@ -136,15 +136,15 @@ class Transform(nn.Module):
 
     # ---- the data -----------------------------------------------------------------------------------------------
 
-    def _apply_transform(self, value: Any) -> Any:
+    def _apply_transform(self, value: Any, /) -> Any:
         """The entry to write, for the entry that was read."""
         return value
 
-    def _inv_apply_transform(self, value: Any) -> Any:
+    def _inv_apply_transform(self, value: Any, /) -> Any:
         """The entry that the environment takes, for that given from outside."""
         return value
 
-    def _call(self, next_tensordict: Any) -> Any:
+    def _call(self, next_tensordict: Any, /) -> Any:
         """What an environment gives, transformed in place."""
         for in_key, out_key in self._pairs:
             value = read(next_tensordict, in_key)
@@ -154,11 +154,11 @@ class Transform(nn.Module):
                 self._refuse_missing(in_key, next_tensordict)
         return next_tensordict
 
-    def _step(self, tensordict: Any, next_tensordict: Any) -> Any:
+    def _step(self, tensordict: Any, next_tensordict: Any, /) -> Any:
         """The outcome of a step, transformed in place; `tensordict` is where the step began."""
         return self._call(next_tensordict)
 
-    def _reset(self, tensordict: Any, tensordict_reset: Any) -> Any:
+    def _reset(self, tensordict: Any, tensordict_reset: Any, /) -> Any:
         """The outcome of a reset, transformed in place: as that of a step, but for what only steps give."""
         if type(self)._call is not Transform._call:
             return self._call_without_reward(tensordict_reset)
@@ -177,7 +177,7 @@ class Transform(nn.Module):
                 return tensordict_reset
             raise
 
-    def _inv_call(self, tensordict: Any) -> Any:
+    def _inv_call(self, tensordict: Any, /) -> Any:
         """What an environment takes, transformed in place."""
         for in_key, out_key in self._inverse:
             value = read(tensordict, out_key)
@@ -199,11 +199,11 @@ class Transform(nn.Module):
         self._reset(None, root)
         self._call(after)
 
-    def _refuse_missing(self, key: Key, tensordict: Any) -> None:
+    def _refuse_missing(self, key: Key, tensordict: Any) -> NoReturn:
         here = list(type(tensordict).keys(tensordict, True, True))
         raise chain.ChainKeyMissing(chain.in_key_missing(type(self).__name__, key, here))
 
-    def forward(self, tensordict: Any) -> Any:
+    def forward(self, tensordict: Any, /) -> Any:
         """Transform data that is at hand, in place; each entry keeps the batch size as its leading dims."""
         out = self._call(tensordict)
         type(out)._set_batch(out, out._batch)
@@ -228,31 +228,31 @@ class Transform(nn.Module):
 
     # ---- the specs ----------------------------------------------------------------------------------------------
 
-    def transform_observation_spec(self, observation_spec: Any) -> Any:
+    def transform_observation_spec(self, observation_spec: Any, /) -> Any:
         """The spec of the observations after the transform; the Composite given may be changed."""
         return observation_spec
 
-    def transform_reward_spec(self, reward_spec: Any) -> Any:
+    def transform_reward_spec(self, reward_spec: Any, /) -> Any:
         """The spec of the rewards after the transform."""
         return reward_spec
 
-    def transform_done_spec(self, done_spec: Any) -> Any:
+    def transform_done_spec(self, done_spec: Any, /) -> Any:
         """The spec of the flags after the transform."""
         return done_spec
 
-    def transform_action_spec(self, action_spec: Any) -> Any:
+    def transform_action_spec(self, action_spec: Any, /) -> Any:
         """The spec of the actions as they are given from outside."""
         return action_spec
 
-    def transform_state_spec(self, state_spec: Any) -> Any:
+    def transform_state_spec(self, state_spec: Any, /) -> Any:
         """The spec of the states as they are given from outside."""
         return state_spec
 
-    def transform_output_spec(self, output_spec: Any) -> Any:
+    def transform_output_spec(self, output_spec: Any, /) -> Any:
         """The specs of all that an environment gives."""
         return self._each_group(output_spec, OUTPUTS)
 
-    def transform_input_spec(self, input_spec: Any) -> Any:
+    def transform_input_spec(self, input_spec: Any, /) -> Any:
         """The specs of all that an environment takes."""
         return self._each_group(input_spec, INPUTS)
 

@@ -171,7 +171,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
     def _fill_in(self, base_env: EnvBase[Any, Any], cache_specs: bool) -> None:
         self.base_env = base_env
         self.cache_specs = cache_specs
-        own = self.__dict__
+        own = vars(self)
         own["_allow_done"], own["_spec_locked"] = base_env._allow_done, base_env._spec_locked
 
     def _finish(self) -> None:
@@ -252,7 +252,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
     def _build(self) -> None:
         """Put the chain on the environment: the functions of a step and a reset, the specs, the classes."""
-        base, own = self.base_env, self.__dict__
+        base, own = self.base_env, vars(self)
         classes = base._classes
         layout = Layout(
             base._full_output.clone(), base._full_input.clone(), base.batch_size, base.device, classes[0], classes[1]
@@ -300,7 +300,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
         return out
 
     def _restart(self, tensordict: Any = None, **kwargs: Any) -> Any:
-        own = self.__dict__
+        own = vars(self)
         found = own["_stages"]
         masks = {} if tensordict is None else reset_masks(tensordict, self._keys)
         inner = self._masks_for_base(tensordict, masks) if masks else tensordict
@@ -309,7 +309,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
         for reset in found.resets:
             out = reset(tensordict, out)
         own["_fresh"] = (out, fresh)
-        if masks:
+        if masks and tensordict is not None:
             out._fields = merged(out._fields, tensordict._fields, over_batch(masks, out._batch), masks, ())
         if out.__class__ is not own["_transition"]:
             out.__class__ = own["_transition"]
@@ -400,7 +400,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
         return self.base_env.batch_locked
 
     @batch_locked.setter
-    def batch_locked(self, value: bool) -> None:
+    def batch_locked(self, value: bool) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]  # Read below.
         raise fixed("batch_locked")
 
     @property
@@ -482,7 +482,8 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
         As for a module: to(device), to(dtype), to(device, dtype), to(tensor). Returns this environment.
         """
-        device, *_ = torch._C._nn._parse_to(*args, **kwargs)
+        parse: Any = torch._C  # Its part for modules has no types.
+        device, *_ = parse._nn._parse_to(*args, **kwargs)
         if device is not None:
             self.base_env.to(full_device(device))
         self.transform.to(*args, **kwargs)

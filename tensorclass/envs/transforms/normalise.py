@@ -167,14 +167,14 @@ class ObservationNorm(Leafwise):
             )
         super()._save_to_state_dict(destination, prefix, keep_vars)
 
-    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any) -> None:
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any, **more: Any) -> None:
         for name in ("loc", "scale"):
             given = state_dict.get(prefix + name)
             if self._buffers[name] is None and given is not None:
                 self._buffers[name] = given.clone()
             elif given is not None and self._buffers[name].shape != given.shape:  # type: ignore[union-attr]
                 self._buffers[name] = given.clone()
-        super()._load_from_state_dict(state_dict, prefix, *rest)
+        super()._load_from_state_dict(state_dict, prefix, *rest, **more)
 
     def extra_repr(self) -> str:
         """The numbers, where they are few, and the keys."""

@@ -30,7 +30,7 @@ def taken(transform: Any, action: Any) -> list[float]:
     base = Pictures()
     env = TransformedEnv(base, transform)
     env.step(env.reset().set(env.action_key, torch.tensor(action)))
-    return base.taken[0].tolist()  # type: ignore[no-any-return]
+    return base.taken[0].tolist()
 
 
 @pytest.mark.parametrize(

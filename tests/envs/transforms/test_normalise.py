@@ -247,7 +247,8 @@ def test_the_older_name_is_the_same_and_has_observation_and_reward() -> None:
 def test_rows_of_a_batch_have_their_own_statistics_or_share_them() -> None:
     own = TransformedEnv(Counter(limit=999, batch_size=(2,)), VecNormV2(["observation"]))
     shared = TransformedEnv(Counter(limit=999, batch_size=(2,)), VecNormV2(["observation"], reduce_batch_dims=True))
-    own.rollout(3), shared.rollout(3)
+    own.rollout(3)
+    shared.rollout(3)
 
     assert own.transform.loc["observation"].shape == (2, 1) and shared.transform.loc["observation"].shape == (1,)
 

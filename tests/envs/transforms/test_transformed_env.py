@@ -408,7 +408,7 @@ def test_to_moves_and_casts_and_returns_the_environment() -> None:
 
 
 def test_attributes_are_read_from_below_and_written_here() -> None:
-    env = TransformedEnv(Counter(limit=3), StepCounter())
+    env: Any = TransformedEnv(Counter(limit=3), StepCounter())
     assert env.limit.item() == 3
     env.limit = torch.tensor(7.0)
 
