@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from ._serial import SerialEnv as SerialEnv
     from ._specs.base import TensorSpec as TensorSpec
     from ._specs.box import Bounded as Bounded
+    from ._specs.box import BoundedContinuous as BoundedContinuous
+    from ._specs.box import BoundedDiscrete as BoundedDiscrete
     from ._specs.box import Unbounded as Unbounded
+    from ._specs.box import UnboundedContinuous as UnboundedContinuous
+    from ._specs.box import UnboundedDiscrete as UnboundedDiscrete
     from ._specs.choice import Choice as Choice
     from ._specs.choices import Categorical as Categorical
     from ._specs.choices import OneHot as OneHot
@@ -90,7 +94,12 @@ else:
 
     _HOME = {
         "_backend": ("set_gym_backend",),
-        "_gym": ("BoxAction", "BoxObs", "GymEnv", "GymWrapper",),
+        "_gym": (
+            "BoxAction",
+            "BoxObs",
+            "GymEnv",
+            "GymWrapper",
+        ),
         "_info": ("default_info_dict_reader",),
         "_serial": ("SerialEnv",),
         "_parallel": ("ParallelEnv",),
@@ -102,7 +111,14 @@ else:
         "_step": ("step_mdp",),
         "_typed": ("Next", "Transition"),
         "_specs.base": ("TensorSpec",),
-        "_specs.box": ("Bounded", "Unbounded"),
+        "_specs.box": (
+            "Bounded",
+            "BoundedContinuous",
+            "BoundedDiscrete",
+            "Unbounded",
+            "UnboundedContinuous",
+            "UnboundedDiscrete",
+        ),
         "_specs.choice": ("Choice",),
         "_specs.choices": ("Categorical", "OneHot"),
         "_specs.composite": ("Composite",),

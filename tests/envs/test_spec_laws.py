@@ -250,7 +250,7 @@ def test_an_index_picks_the_domain_as_it_picks_values(index: Callable[[], Any]) 
 @every_leaf
 def test_torch_functions_are_the_methods(spec: Any) -> None:
     again = Composite(x=spec, shape=(4, 3))
-    assert torch.permute(again, (1, 0)) == again.permute(1, 0)  # type: ignore[arg-type]
+    assert torch.permute(again, (1, 0)) == again.permute(1, 0)
     assert torch.unsqueeze(spec, 0) == spec.unsqueeze(0)
     assert torch.stack([spec, spec]) == torch.stack([spec, spec], 0)
     assert torch.stack([spec, spec], 1)[:, 1] == spec
@@ -261,3 +261,16 @@ def test_torch_functions_are_the_methods(spec: Any) -> None:
 def test_the_words_of_a_refusal_say_why(spec: TensorSpec) -> None:
     with pytest.raises(AssertionError, match="^not in "):
         spec.assert_is_in(object() if not isinstance(spec, NonTensor) else torch.zeros(()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["bounded", "masked categorical", "one hot", "composite", "unlike"])
+def test_values_are_made_in_one_compiled_graph(name: str) -> None:
+    spec = SPECS[name]
+
+    def values() -> Any:
+        return spec.zero((2,)), spec.project(spec.rand((2,)))
+
+    zero, drawn = torch.compile(values, fullgraph=True, backend="eager")()
+    spec.type_check(zero)
+    spec.assert_is_in(drawn)

@@ -128,7 +128,9 @@ class TensorSpec(PlannedMoves):
 
     def project(self, value: Any) -> Any:
         """The value of the domain that is nearest."""
-        return value if asked.fault(self, value) is None else asked.project(self, value)
+        if not torch.compiler.is_compiling() and asked.fault(self, value) is None:  # A graph cannot ask that.
+            return value
+        return asked.project(self, value)
 
     def encode(self, value: Any, *, ignore_device: bool = False) -> Any:
         """A number, list or numpy array, as the tensor that stands for it; numbers out of range are not looked for."""

@@ -49,7 +49,7 @@ def _(spec: Bounded, size: Size) -> Tensor:
         return torch.lerp(spec.low, spec.high, share) if spec._finite else between(spec.low, spec.high, share)
     low, high = spec.low.to(torch.int64), spec.high.to(torch.int64)
     width = high - low + 1
-    raw = torch.empty(shape, dtype=torch.int64, device=spec.device).random_()
+    raw = any_ints(shape, torch.int64, spec.device) & (2**63 - 1)
     # A range wider than int64 can count wraps around to 0 or less: there, any number that is cut off will do.
     inside = low + raw % width.clamp(min=1)
     wide = any_ints(shape, torch.int64, spec.device).clamp(low, high)
@@ -92,7 +92,8 @@ def any_ints(shape: tuple[int, ...], dtype: torch.dtype, device: torch.device) -
     low, high = (int(end) for end in limits(dtype))
     if high - low < 2**62:
         return torch.randint(low, high + 1, shape, device=device).to(dtype)
-    return torch.empty(shape, dtype=torch.int64, device=device).random_(-(2**63), None).view(dtype)
+    halves = [torch.randint(*ends, shape, device=device) for ends in ((-(2**31), 2**31), (0, 2**32))]
+    return ((halves[0] << 32) + halves[1]).view(dtype)
 
 
 def between(low: Tensor, high: Tensor, share: Tensor) -> Tensor:

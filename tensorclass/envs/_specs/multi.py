@@ -116,6 +116,7 @@ class MultiOneHot(LeafSpec):
 
     nvec: tuple[int, ...]
     mask: Tensor | None
+    _slots: tuple[OneHot, ...]
 
     def __init__(
         self,
@@ -139,6 +140,7 @@ class MultiOneHot(LeafSpec):
             if not all(bool(part.any(-1).all()) for part in mask.split(nvec, -1)):
                 raise errors.OptionError("the mask allows no choice somewhere; at least one must be allowed")
             vars(self)["mask"] = mask
+        vars(self)["_slots"] = self._each()
 
     def _arguments(self) -> dict[str, Any]:
         return {"nvec": self.nvec, **super()._arguments(), "mask": self.mask}
@@ -177,6 +179,9 @@ class MultiOneHot(LeafSpec):
 
     def slots(self) -> tuple[OneHot, ...]:
         """One OneHot for each slot."""
+        return self._slots
+
+    def _each(self) -> tuple[OneHot, ...]:
         rows = [None] * len(self.nvec) if self.mask is None else list(self.mask.split(self.nvec, -1))
         return tuple(
             OneHot(n, (*self.shape[:-1], n), self.device, self.dtype, mask=row) for n, row in zip(self.nvec, rows)
