@@ -10,6 +10,8 @@ from ._pairs import irecv as irecv
 from ._pairs import isend as isend
 from ._pairs import recv as recv
 from ._pairs import send as send
+from ._parallel import data_parallel as data_parallel
+from ._parallel import fully_shard as fully_shard
 from ._reductions import all_reduce as all_reduce
 from ._reductions import reduce as reduce
 from ._remote import Incoming as Incoming

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import torch
-from pyarrow.compute import greater
 from torch import Tensor
 from typing_extensions import assert_type
 
@@ -104,7 +103,7 @@ def test_rows_of_other_sizes_are_lists() -> None:
 
 def test_what_is_filtered_sliced_and_joined_as_a_table_is_read_as_rows() -> None:
     table = io.to_arrow(samples(6))
-    part = table.filter(greater(table["inner.y"], 1)).slice(1, 2)
+    part = table.filter(pa.array([False, False, True, True, True, True])).slice(1, 2)
     back = io.from_arrow(pa.concat_tables([part, table.slice(0, 1)]), Sample)
 
     assert back.inner.y.tolist() == [3, 4, 0] and back.name.tolist() == ["d", "e", "a"]
