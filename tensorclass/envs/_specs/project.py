@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ..._rules import errors, spec_errors
 from ..._tree.node import kind
-from .asked import project
+from .asked import misfit, project
 from .box import Bounded, Unbounded
 from .choices import Categorical, OneHot, marks
 from .leaf import LeafSpec, shape_fits
@@ -28,7 +28,10 @@ def fitting(spec: LeafSpec, value: Any) -> Tensor:
 
 @project.register
 def _(spec: NonTensor, value: Any) -> Any:
-    raise errors.KindError(f"project: the value is {kind(value)}; one that is no tensor is needed")
+    why = misfit(spec, value)
+    if why is not None:
+        raise errors.KindError(f"project: {why}")
+    return value
 
 
 @project.register
