@@ -397,7 +397,11 @@ def write_item(
         if is_key(index):
             _self_keys.item(walk, source or target, thing, index, value, True)
             write_key(walk, source or target, owner, thing, index, value)
-        elif index is UNKNOWN or _has_string(index):
+            return
+        if thing.info is None and not thing.open and not thing.fields:  # Rows make the entries that are not there.
+            thing = replace(thing, open=True)
+            walk.here.put(owner, thing)
+        if index is UNKNOWN or _has_string(index):
             walk.here.forget(value)
             walk.here.forget(owner) if not _surely_index(walk, target.index) else None
         else:
@@ -454,7 +458,9 @@ def enter(walk: Walk, expr: Expression, value: Value) -> Value:
 
 
 def leave(walk: Walk, expr: Expression, value: Value) -> None:
-    return None
+    """The end of the block: a view hands what is new in it back to what it is a view of."""
+    if isinstance(expr, CallExpr) and isinstance(expr.callee, MemberExpr) and expr.callee.name == "view":
+        walk.here.forget(walk.evaluate(expr.callee.expr))
 
 
 # -- Methods --------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from . import _conform as conform
 from ._classes import flat, has_fields, known, refuse_collisions
 from ._flags import any_over, complete
 from ._keys import is_masked
-from ._masks import is_over, merged, over_batch, reset_masks, with_mask
+from ._masks import carried, is_over, merged, over_batch, reset_masks, with_mask
 from ._meta import EnvMeta
 from ._specs.declared import specs_of
 from ._step import node_onward
@@ -78,7 +78,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
             name = next(iter(unknown))
             raise TypeError(f"EnvBase takes no {name!r}{suggest(name, OPTIONS)}; it takes {errors.some_names(OPTIONS)}")
         super().__init__()
-        own = self.__dict__
+        own = vars(self)
         own["_batch"] = as_size(batch_size)
         own["_on"] = None if device is None else full_device(device)
         own["_allow_done"], own["_spec_locked"], own["_is_closed"] = allow_done_after_reset, spec_locked, False
@@ -119,18 +119,15 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     def _restart(self, tensordict: Any = None, **kwargs: Any) -> Any:
         """_reset with flags completed; where a mask "_reset" is given, other rows are those of the input."""
         plan = self._keys
-        masks = None if tensordict is None else reset_masks(tensordict, plan)
+        masks = {} if tensordict is None else reset_masks(tensordict, plan)
         out = self._reset(tensordict, **kwargs)
         fields = self._entries("_reset", out, tensordict)
         batch = out._batch
         complete(fields, plan.groups, batch, self._on)
-        if masks:
+        if masks and tensordict is not None:
             fields = merged(fields, tensordict._fields, over_batch(masks, batch), masks, ())
-        elif tensordict is not None:
-            for key in plan.states:
-                name = key if key.__class__ is str else key[0]
-                if name not in fields and name in tensordict._fields:
-                    fields[name] = tensordict._fields[name]
+        elif tensordict is not None and plan.states:
+            fields = {**carried(tensordict._fields, plan.states), **fields}
         return view(self._transition, fields, batch, self._on)
 
     def _advance(self, tensordict: Any) -> Any:
@@ -346,12 +343,12 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     def to(self, *args: Any, **kwargs: Any) -> Self:
         """Move the environment: its specs, and the tensors that its module holds."""
         super().to(*args, **kwargs)
-        device, *_ = torch._C._nn._parse_to(*args, **kwargs)
+        device, *_ = torch._C._nn._parse_to(*args, **kwargs)  # pyright: ignore[reportAttributeAccessIssue]  # No stub has it.
         if device is not None:
-            own = self.__dict__
+            own = vars(self)
             own["_on"] = full_device(device)
             own["_specs_out"], own["_specs_in"] = own["_specs_out"].to(device), own["_specs_in"].to(device)
-            if own["_specs_locked"]:
+            if self._specs_locked:
                 self._lock_specs()
             self._forget()
         return self
@@ -377,7 +374,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Let go of what the environment holds."""
-        self.__dict__["_is_closed"] = True
+        vars(self)["_is_closed"] = True
 
     def forward(self, tensordict: TensorDict) -> Transition[Obs, Action]:
         """A step: an environment is a module too."""

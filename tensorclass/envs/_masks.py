@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .._data import NonTensorStack
 from .._rules import errors
+from .._rules.keys import Key
 from .._tensordict import TensorDict
 from .._tree.node import is_tree
 from ._keys import Group, Plan
@@ -64,10 +65,16 @@ def merged(
             out[key] = value._like(inner)
         else:
             out[key] = value if before is None or mask is None else chosen(mask, value, before)
-    return {key: without_masks(value, masks, (*at, key)) if is_tree(value) else value for key, value in out.items()}
+    return {key: without_mask(value) if is_tree(value) else value for key, value in out.items()}
 
 
-def without_masks(node: Any, masks: Masks, at: tuple[str, ...]) -> Any:
+def carried(old: dict[str, Any], states: list[Key]) -> dict[str, Any]:
+    """The entries of the state that a reset was given: they stay where it does not give others."""
+    names = [key if isinstance(key, str) else key[0] for key in states]
+    return {name: old[name] for name in names if name in old}
+
+
+def without_mask(node: Any) -> Any:
     """A nested container without its "_reset"."""
     if "_reset" not in node._fields:
         return node
@@ -113,11 +120,10 @@ def with_mask(td: TensorDict, plan: Plan) -> TensorDict:
 def is_over(td: TensorDict, group: Group) -> Tensor:
     """What is over in a group: what its flag says, or the flag of a group around it."""
     if group.above is None:
-        flag: Tensor = td[group.key("done")]
-        return flag
+        return td[group.key("done")]  # type: ignore[return-value]  # A tensor, at any depth.
     over = is_over(td, group.above)
     shape = (*td._batch, *group.tail)
     return over.reshape(*over.shape[:-1], *[1] * (len(shape) - over.ndim + 1)).expand(shape)
 
 
-__all__ = ["chosen", "is_over", "merged", "over_batch", "reset_masks", "with_mask"]
+__all__ = ["carried", "chosen", "is_over", "merged", "over_batch", "reset_masks", "with_mask"]

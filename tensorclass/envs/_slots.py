@@ -48,8 +48,8 @@ class SpecSlots(nn.Module):
             "full_action_spec": Composite(shape=self._batch, device=self.device),
             "full_state_spec": Composite(shape=self._batch, device=self.device),
         }
-        self.__dict__["_specs_out"] = Composite({name: slots[name] for name in OUTPUTS}, shape=self._batch)
-        self.__dict__["_specs_in"] = Composite({name: slots[name] for name in INPUTS}, shape=self._batch)
+        vars(self)["_specs_out"] = Composite({name: slots[name] for name in OUTPUTS}, shape=self._batch)
+        vars(self)["_specs_in"] = Composite({name: slots[name] for name in INPUTS}, shape=self._batch)
 
     @property
     def device(self) -> torch.device | None:
@@ -69,12 +69,12 @@ class SpecSlots(nn.Module):
         plan = self._plan
         if plan is None:
             plan = plan_of(self._full_output, self._full_input)
-            self.__dict__["_plan"] = plan
+            vars(self)["_plan"] = plan
         return plan
 
     def _forget(self) -> None:
         """Drop what is made from the specs and kept."""
-        self.__dict__.pop("_plan", None)
+        vars(self).pop("_plan", None)
 
     def empty_cache(self) -> None:
         """Drop the key lists that are made from the specs; they are made again when they are needed."""
@@ -83,7 +83,7 @@ class SpecSlots(nn.Module):
     def _lock_specs(self) -> None:
         for tree in (self._full_output, self._full_input):
             tree.lock_()
-        self.__dict__["_specs_locked"] = True
+        vars(self)["_specs_locked"] = True
 
     def _put_spec(self, slot: str, value: Any) -> None:
         """Check a spec and put it into its slot; the trees are locked again if they were."""

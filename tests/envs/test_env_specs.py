@@ -144,7 +144,7 @@ def test_a_done_spec_has_done_and_terminated(flag: str) -> None:
     assert set(env.done_spec.keys()) == {"done", "terminated"}
 
     env.done_spec = Categorical(2, (1,), dtype=torch.bool)
-    assert set(env.done_spec.keys()) == {"done", "terminated"}
+    assert set(env.full_done_spec.keys()) == {"done", "terminated"}
 
 
 def test_specs_without_the_batch_are_those_of_one_environment() -> None:

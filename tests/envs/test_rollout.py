@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tensorclass import TensorDict
+from tensorclass import TensorDict, cat
 from tensorclass.envs import StepCounter, TransformedEnv, Transition
 from tensorclass.nn import TensorDictModule
 from tests.envs.worlds import Agents, Counter, Pendulum
@@ -90,7 +90,7 @@ def test_a_rollout_goes_on_from_where_another_ended() -> None:
     second = env.rollout(3, auto_reset=False, tensordict=env.step_mdp(first[..., -1]))
 
     assert env.resets == 1
-    assert torch.cat([first, second])["observation"].flatten().tolist() == [0, 1, 2, 3, 4, 5]
+    assert cat([first, second])["observation"].flatten().tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_without_auto_reset_what_is_over_is_reset_all_the_same() -> None:
@@ -232,8 +232,9 @@ def test_a_policy_without_the_action_is_told_which() -> None:
 
 
 def test_a_class_is_no_policy() -> None:
+    policy: Any = Linear
     with pytest.raises(TypeError, match=r"did you mean Linear\(...\)\?"):
-        Counter().rollout(3, Linear)
+        Counter().rollout(3, policy)
 
 
 def test_actions_at_random_are_of_the_spec_and_differ() -> None:
@@ -259,7 +260,8 @@ def test_random_actions_follow_from_the_seed() -> None:
 
 
 def test_gradients_flow_through_the_steps() -> None:
-    policy = TensorDictModule(Linear(), ["th"], ["u"])
+    linear = Linear()
+    policy = TensorDictModule(linear, ["th"], ["u"])
 
     def act(td: TensorDict) -> TensorDict:
         return td.set("action", policy(td)["u"].unsqueeze(-1))
@@ -267,7 +269,7 @@ def test_gradients_flow_through_the_steps() -> None:
     env = Pendulum()
     td = env.rollout(10, act, tensordict=env.gen_params(batch_size=[4]))
     td["next", "reward"].sum().backward()
-    gradient = policy.module.weight.grad
+    gradient = linear.weight.grad
 
     assert gradient is not None and gradient.abs() > 0
     with torch.no_grad():

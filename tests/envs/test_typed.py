@@ -13,7 +13,7 @@ import torch.utils._pytree as pytree
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from tensorclass import TensorClass, TensorDict, lazy_stack
+from tensorclass import TensorClass, TensorDict, lazy_stack, stack
 from tensorclass.envs import Bounded, EnvBase, Next, Transition, Unbounded, check_env_specs, step_mdp
 from tensorclass.nn import TensorClassModuleBase
 from tests.envs.worlds import Counter
@@ -150,7 +150,7 @@ def test_transitions_stack_with_plain_containers() -> None:
     plain = td.to_tensordict()
 
     assert type(plain) is TensorDict
-    assert torch.stack([td, plain]).batch_size == torch.stack([plain, td]).batch_size == (2,)
+    assert stack([td, plain]).batch_size == stack([plain, td]).batch_size == (2,)
 
 
 def test_on_disk_the_class_that_loads_decides(tmp_path: Path) -> None:

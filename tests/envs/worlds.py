@@ -59,9 +59,6 @@ class Agents(EnvBase):
         self.limits = torch.tensor(limits).view(2, 1)
         self.count = torch.zeros((*each, 1), dtype=torch.int64)
 
-    def _entries(self, method: str, out: Any, given: Any) -> dict[str, Any]:
-        return super()._entries(method, out, given)
-
     def _observe(self, **more: Tensor) -> Any:
         b = self.batch_size
         pos = self.count.float().expand(*b, 2, 3).clone()
@@ -128,7 +125,7 @@ class Pendulum(EnvBase):
         return TensorDict({"th": th, "thdot": thdot, "params": tensordict["params"]}, batch_size=tensordict.shape)
 
     @staticmethod
-    def _step(tensordict: Any) -> Any:  # type: ignore[override]  # The same.
+    def _step(tensordict: Any) -> Any:  # pyright: ignore  # As the tutorials write it.
         th, thdot, params = tensordict["th"], tensordict["thdot"], tensordict["params"]
         u = tensordict["action"].squeeze(-1).clamp(-params["max_torque"], params["max_torque"])
         angle = ((th + torch.pi) % (2 * torch.pi)) - torch.pi

@@ -263,7 +263,14 @@ def through_ops() -> None:
     assert obs.mask is None
 
 
+def through_rows() -> None:
+    data = TensorDict({}, batch_size=[3])
+    data[0] = TensorDict(made_by_rows=torch.zeros(2))
+    print(data["made_by_rows"].shape)
+
+
 def main() -> None:
+    through_rows()
     through_untyped()
     for flag in (True, False):
         through_branch(flag)
