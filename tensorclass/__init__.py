@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from ._keys import NestedKey as NestedKey
     from ._lazystack import LazyStackedTensorDict as LazyStackedTensorDict
     from ._lazystack import lazy_stack as lazy_stack
+    from ._pad import pad_sequence as pad_sequence
+    from ._pad import unpad as unpad
     from ._params import TensorDictParams as TensorDictParams
     from ._rules import errors as errors
     from ._settings import set_list_to_stack as set_list_to_stack
@@ -47,6 +49,7 @@ else:
         "_data": ("MetaData", "NonTensorData", "NonTensorStack", "is_non_tensor"),
         "_keys": ("NestedKey",),
         "_lazystack": ("LazyStackedTensorDict", "lazy_stack"),
+        "_pad": ("pad_sequence", "unpad"),
         "_params": ("TensorDictParams",),
         "_settings": ("set_list_to_stack",),
         "io._map": ("MemoryMappedTensor",),
