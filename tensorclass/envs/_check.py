@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .._rules import errors
 from .._rules.nearest import suggest
+from ._classes import has_fields, names_of
 from ._conform import value_at
 from ._keys import leaves_of
 from ._typed import view
@@ -90,8 +91,17 @@ def compare_keys(env: Any, expected: Any, real: Any) -> None:
     for key in in_order(have - wanted):
         raise AssertionError(
             f"{type(env).__name__} gives {errors.name_of(key)}, which no spec has"
-            f"{suggest(key, in_order(wanted - have))}"
+            f"{suggest(key, in_order(wanted - have)) or without_shape(env, key)}"
         )
+
+
+def without_shape(env: Any, key: Any) -> str:
+    """The end of the sentence, for a field of a class that does not say its shape."""
+    for cls in env._classes:
+        if has_fields(cls) and key in names_of(cls).names:
+            would = f'{key}: Annotated[Tensor, Unbounded((3,))], or Float[Tensor, "*batch 3"], would do'
+            return f"; its annotation in {cls.__name__} says no shape: {would}"
+    return ""
 
 
 def both(key: Any) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Generic, overload
+from typing import TYPE_CHECKING, Any, ForwardRef, Generic, overload
 
 import torch
 from torch import Size
@@ -15,7 +15,7 @@ from .._rules.nearest import suggest
 from .._tensordict import TensorDict
 from .._tree.contract import as_size, full_device
 from .._tree.node import Node
-from ..nn._ends import bound_ends, class_of
+from ..nn._ends import bound_ends, class_of, resolved
 from . import _conform as conform
 from ._classes import flat, has_fields, known, refuse_collisions
 from ._flags import any_over, complete
@@ -60,6 +60,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     batch_locked: bool = True
     _steps_some: bool = False  # Whether _step itself knows what to do with a mask "_step".
+    _pending: bool = False  # Whether a class is named by a string, and was not there when this one was made.
     _classes: tuple[Any, Any] = (Any, Any)
     _transition: type[Transition[Any, Any]] = Transition
     _next: type[Next[Any]] = Next
@@ -78,6 +79,8 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
             name = next(iter(unknown))
             raise TypeError(f"EnvBase takes no {name!r}{suggest(name, OPTIONS)}; it takes {errors.some_names(OPTIONS)}")
         super().__init__()
+        if self._pending:
+            self._bind()
         own = vars(self)
         own["_batch"] = as_size(batch_size)
         own["_on"] = None if device is None else full_device(device)
@@ -94,7 +97,17 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        bind(cls, *bound_ends(cls, EnvBase))
+        cls._bind()
+
+    @classmethod
+    def _bind(cls) -> None:
+        """Find the classes of observation and action; those that are not there yet are looked for again."""
+        ends = [resolved(end, cls.__module__) for end in bound_ends(cls, EnvBase)]
+        obs, action = known(ends[0]), known(ends[1])
+        refuse_collisions(cls.__name__, obs, action)
+        cls._pending = any(isinstance(end, (str, ForwardRef)) for end in ends)
+        cls._classes = (obs, action)
+        cls._transition, cls._next = of_classes(Transition, (obs, action)), of_classes(Next, (obs,))
 
     def _finish(self) -> None:
         """What there is to do once the __init__ of the class is through."""
@@ -414,14 +427,6 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_size={self.batch_size}, device={self.device})"
-
-
-def bind(cls: Any, obs: Any, action: Any) -> None:
-    """Tell an environment class what its observations and actions are."""
-    obs, action = known(obs), known(action)
-    refuse_collisions(cls.__name__, obs, action)
-    cls._classes = (obs, action)
-    cls._transition, cls._next = of_classes(Transition, (obs, action)), of_classes(Next, (obs,))
 
 
 def draws_itself(env: Any) -> bool:

@@ -20,6 +20,7 @@ from ._classes import built, flat, has_fields, known
 Obs = TypeVar("Obs", default=Any)
 Action = TypeVar("Action", default=Any)
 
+OWN = ("reward", "done", "terminated", "truncated")
 ADDED = {
     "step_count": "StepCounter()",
     "episode_reward": "RewardSum()",
@@ -34,6 +35,7 @@ class View(TensorDict):
     __slots__ = ()
     _kin = TensorDict
     _classes: ClassVar[tuple[Any, ...]] = ()
+    _seen: ClassVar[tuple[Any, ...]] = (None, None)  # Those of them that have fields.
     _kinds: ClassVar[dict[tuple[type, tuple[Any, ...]], Any]] = {}
 
     if not TYPE_CHECKING:
@@ -112,15 +114,14 @@ class Next(View, Generic[Obs]):
         truncated: Tensor | bool | None = None,
         **entries: Any,
     ) -> None:
-        if isinstance(obs, Node) and source is None and batch_size is None:
+        if isinstance(obs, Node) and batch_size is None:
             batch_size, names = obs._batch, obs._names
         super().__init__(source, batch_size, device, names, **entries)
         if obs is not None:
             self._fields.update(flat(obs))
-        given = {"reward": reward, "done": done, "terminated": terminated, "truncated": truncated}
-        for key, value in given.items():
+        for key, value in zip(OWN, (reward, done, terminated, truncated)):
             if value is not None:
-                self[key] = column(value, self._batch)
+                self._fields[key] = column(key, value, self._batch)
 
     @property
     def obs(self) -> Obs:
@@ -190,7 +191,14 @@ def of_classes(base: Any, classes: tuple[Any, ...]) -> Any:
     made = View._kinds.get((base, classes))
     if made is None:
         names = ", ".join(getattr(one, "__name__", str(one)) for one in classes)
-        body = {"__slots__": (), "_classes": classes, "__module__": base.__module__, "__doc__": base.__doc__}
+        fields = tuple(class_of(one) if has_fields(class_of(one)) else None for one in classes)
+        body = {
+            "__slots__": (),
+            "_classes": classes,
+            "_seen": fields,
+            "__module__": base.__module__,
+            "__doc__": base.__doc__,
+        }
         made = View._kinds[base, classes] = type(f"{base.__name__}[{names}]", (base,), body)
         pytree.register(made)
     return made
@@ -237,24 +245,30 @@ def write(node: View, value: Any) -> None:
         node[key] = one
 
 
-def column(value: Any, batch: torch.Size) -> Any:
+def column(key: str, value: Any, batch: torch.Size) -> Tensor:
     """A reward or flag with its last dim of size 1."""
-    tensor = torch.as_tensor(value)
-    if tensor.shape == batch:
+    tensor: Tensor = value if isinstance(value, Tensor) else torch.as_tensor(value)
+    shape = tensor.shape
+    if shape == batch:
         return tensor.unsqueeze(-1)
-    return tensor.expand(*batch, 1) if tensor.ndim == 0 else tensor
+    if not shape:
+        return tensor.expand(*batch, 1)
+    if shape[: len(batch)] != batch:
+        raise errors.ShapeError(errors.batch_mismatch(key, tuple(shape), tuple(batch)))
+    return tensor
 
 
 def seen(node: View, at: int, key: str) -> Any:
     """The observation or action of a view, as the class at that place of its type arguments."""
-    cls = node._classes[at] if node._classes else Any
-    if cls is Any:
-        raise AttributeError(
-            f"no class is declared for .{key}: make the environment class with EnvBase[Obs, Action], "
-            "or read the entries by key"
-        )
-    cls = class_of(cls)
-    return built(node, cls) if has_fields(cls) else node._fields["observation" if key == "obs" else key]
+    cls = node._seen[at]
+    if cls is not None:
+        return built(node, cls)
+    if node._classes and node._classes[at] is not Any:  # A class without fields: a plain tensor.
+        return node._fields["observation" if key == "obs" else key]
+    raise AttributeError(
+        f"no class is declared for .{key}: make the environment class with EnvBase[Obs, Action], "
+        "or read the entries by key"
+    )
 
 
 __all__ = ["Action", "Next", "Obs", "Transition"]

@@ -277,6 +277,41 @@ def test_classes_may_come_by_way_of_a_base_or_a_variable() -> None:
     assert isinstance(Faster().reset().obs, Arm) and type(Faster().reset()) is Transition[Arm, Push]
 
 
+class Early(EnvBase["Later", "Push"]):
+    """Its observation is declared below."""
+
+    def _reset(self, tensordict: Any = None, **kwargs: Any) -> Later:
+        return Later(pos=torch.zeros(2))
+
+    def _step(self, tensordict: Transition[Later, Push]) -> Next[Later]:
+        pos = tensordict.obs.pos + tensordict.action.u
+        return Next({"speed": pos}, obs=Later(pos=pos), reward=0.0)
+
+
+class Later(TensorClass):
+    pos: Float[Tensor, "*batch 2"]
+
+
+def test_a_class_may_be_named_before_it_is_there() -> None:
+    env = Early()
+
+    assert env.observation_spec["pos"].shape == (2,)
+    assert isinstance(env.rollout(3).next.obs, Later)
+    assert env.rollout(3)["next", "speed"].shape == (3, 2)
+
+
+def test_a_field_whose_shape_nobody_says_is_found_by_the_check() -> None:
+    class Plain(EnvBase[Angle, Push]):
+        def _reset(self, tensordict: Any = None, **kwargs: Any) -> Angle:
+            return Angle(angle=torch.zeros(2))
+
+        def _step(self, tensordict: Any) -> Next[Angle]:
+            return Next(obs=Angle(angle=torch.zeros(2)), reward=0.0)
+
+    with pytest.raises(AssertionError, match="gives 'angle', which no spec has; its annotation in Angle says no shape"):
+        check_env_specs(Plain())
+
+
 def test_the_class_of_views_is_one_for_the_same_classes() -> None:
     assert Transition[Arm, Push] is Transition[Arm, Push]
     assert Transition[Any, Any] is Transition and Next[Any] is Next
