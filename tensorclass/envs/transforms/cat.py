@@ -99,13 +99,16 @@ class CatTensors(Transform, Generic[V]):
         from .._specs.box import Bounded
 
         specs = [observation_spec[key] for key in self._reads]
+        batch = tuple(observation_spec.shape)
         try:
             joined = like(specs[0], self._joined([spec.zero() for spec in specs]))
+            if tuple(joined.shape[: len(batch)]) != batch:
+                raise IndexError("a batch dim")
         except (RuntimeError, IndexError) as error:
             shapes = ", ".join(f"{errors.name_of(key)} {list(spec.shape)}" for key, spec in zip(self._reads, specs))
             raise errors.ShapeError(
-                f"CatTensors: {shapes} cannot be concatenated along dim {self.dim}; all other dims must agree "
-                "(unsqueeze_if_oor=True adds the dim where it lacks)"
+                f"CatTensors: {shapes} cannot be concatenated along dim {self.dim}; it must come after the batch "
+                f"dims {list(batch)}, and all other dims must agree (unsqueeze_if_oor=True adds the dim where it lacks)"
             ) from error
         if all(isinstance(spec, Bounded) for spec in specs):
             low, high = [self._joined([getattr(spec, end) for spec in specs]) for end in ("low", "high")]
