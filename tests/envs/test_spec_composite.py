@@ -238,7 +238,7 @@ def test_data_cls_makes_instances_of_a_class() -> None:
 
 
 def test_a_device_is_that_of_every_entry() -> None:
-    spec = Composite(x=Unbounded((1,)), y=Composite(z=Unbounded((1,))), device="meta")
+    spec = Composite(x=Bounded(0.0, 1.0, (1,)), y=Composite(z=Unbounded((1,))), device="meta")
     assert spec["x"].device.type == spec["y", "z"].device.type == "meta" and spec.device == torch.device("meta")
     assert Composite(x=Unbounded((1,))).device is None
     assert Composite(x=Unbounded((1,))).to("meta")["x"].device.type == "meta"
@@ -265,4 +265,8 @@ def test_equality_asks_shape_device_and_entries() -> None:
 
 
 def test_how_many_values_a_composite_has() -> None:
-    assert Composite(a=Categorical(3), b=Composite(c=OneHot(4))).cardinality() == 12
+    spec = Composite(a=Categorical(3), b=Composite(c=OneHot(4)))
+    assert spec.cardinality() == 12
+    every = spec.enumerate()
+    assert every.batch_size == (12,) and every["b"].batch_size == (12,) and spec.is_in(every)
+    assert [int(row) for row in every["a"]] == [0] * 4 + [1] * 4 + [2] * 4

@@ -62,6 +62,7 @@ def leaves(*batch: int) -> dict[str, Any]:
         "bounded halves": Bounded(low.half(), low.half() + 0.1),
         "even halves": Bounded(-0.1, 0.3, (*batch, 2), dtype=torch.bfloat16),
         "bounded ints": Bounded(low.int(), low.int() + 2),
+        "bounded flags": Bounded(0, 1, batch, dtype=torch.bool),
         "all ints": Bounded(-(2**63), 2**63 - 1, batch, dtype=torch.int64),
         "pixels": Bounded(0, 255, (*batch, 2), dtype=torch.uint8),
         "categorical": Categorical(5, batch),

@@ -81,6 +81,8 @@ def test_integer_bounds_are_drawn_and_allowed_both() -> None:
     assert spec.rand().unique().tolist() == [0, 1, 2, 3]
     assert spec.is_in(torch.full((500,), 3)) and not spec.is_in(torch.full((500,), 4))
     assert Bounded(7, 7, (2,), dtype=torch.uint8).rand().tolist() == [7, 7]
+    assert Bounded(0.5, 2.7, (99,), dtype=torch.int32).rand().unique().tolist() == [1, 2]
+    assert Bounded(-INF, 0.0, (2,), dtype=torch.int8).low.tolist() == [-128, -128]
 
 
 @pytest.mark.parametrize(

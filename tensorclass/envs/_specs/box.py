@@ -114,11 +114,12 @@ class Bounded(LeafSpec):
             shape = torch.Size(())
         else:
             raise errors.ShapeError(spec_errors.shape_missing("Bounded"))
-        ends = [within(end, dtype).to(device=device, dtype=dtype, copy=True) for end in ends]
+        ends = [within(end, dtype, up) for end, up in zip(ends, (True, False))]
+        ends = [end.to(dtype=dtype, copy=True) for end in ends]
         if bool((ends[0] > ends[1]).any()):
             raise errors.OptionError("Bounded: low is above high somewhere; every low must be at most its high")
         try:
-            low, high = [end.expand(shape) for end in ends]
+            low, high = [end.to(device=device).expand(shape) for end in ends]
         except RuntimeError:
             raise spec_errors.SpecShape(
                 spec_errors.bounds_shape(tuple(ends[0].shape), tuple(ends[1].shape), tuple(shape))
@@ -169,13 +170,13 @@ def limits(dtype: torch.dtype) -> tuple[float, float]:
     return torch.iinfo(dtype).min, torch.iinfo(dtype).max
 
 
-def within(bound: Tensor, dtype: torch.dtype) -> Tensor:
-    """A bound that a dtype can hold: infinity is the end of the range of an integer."""
+def within(bound: Tensor, dtype: torch.dtype, up: bool) -> Tensor:
+    """A bound that a dtype can hold: for integers the next one inside, and the end of their range for infinity."""
     if is_continuous(dtype) or not is_continuous(bound.dtype):
         return bound
     low, high = limits(dtype)
     ends = [torch.full_like(bound, end, dtype=torch.int64) for end in (low, high)]
-    inside = bound.clamp(low, high).to(torch.int64)
+    inside = (bound.ceil() if up else bound.floor()).clamp(low, high).to(torch.int64)
     return torch.where(bound <= low, ends[0], torch.where(bound >= high, ends[1], inside))
 
 
@@ -187,7 +188,7 @@ def one_range(low: Tensor, high: Tensor) -> tuple[float, float] | None:
 
 def apart(low: Tensor, high: Tensor) -> bool:
     """Whether the distance of bounds is finite."""
-    return bool((high - low).isfinite().all())
+    return not low.is_floating_point() or bool((high - low).isfinite().all())
 
 
 def _dtype_of(low: Any, high: Any, dtype: torch.dtype | None, default: torch.dtype) -> torch.dtype:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from ..._tensordict import TensorDict
 from .asked import cardinality, enumerate_all
 from .box import Bounded, is_continuous
 from .choices import Categorical, OneHot, marks
+from .composite import Composite
 from .multi import Binary, MultiCategorical, MultiOneHot
 
 
@@ -73,6 +76,14 @@ def _(spec: MultiOneHot, use_mask: bool) -> Tensor:
 @enumerate_all.register
 def _(spec: Binary, use_mask: bool) -> Tensor:
     return _table([2] * spec.numel(), spec.device).reshape(-1, *spec.shape).to(spec.dtype)
+
+
+@enumerate_all.register
+def _(spec: Composite, use_mask: bool) -> Any:
+    parts = {key: enumerate_all(one, use_mask) for key, one in spec._specs.items() if one is not None}
+    rows = _table([len(part) for part in parts.values()], torch.device("cpu"))
+    fields = {key: part[rows[:, place]] for place, (key, part) in enumerate(parts.items())}
+    return TensorDict(fields, (len(rows), *spec.shape), spec.device)
 
 
 def _table(sizes: Sequence[int], device: torch.device) -> Tensor:
