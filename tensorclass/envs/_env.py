@@ -22,6 +22,7 @@ from ._flags import any_over, complete
 from ._keys import is_masked
 from ._masks import carried, is_over, merged, over_batch, reset_masks, with_mask
 from ._meta import EnvMeta
+from ._policy import draws_itself
 from ._specs.declared import specs_of
 from ._step import node_onward
 from ._typed import Action, Next, Obs, Transition, of_classes, view
@@ -427,13 +428,6 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_size={self.batch_size}, device={self.device})"
-
-
-def draws_itself(env: Any) -> bool:
-    """Whether the author of an environment says how a random action is drawn."""
-    ours = __name__.partition(".")[0]
-    methods = (type(env)._draw, type(env).rand_action)
-    return any(method.__module__.partition(".")[0] != ours for method in methods)
 
 
 def next_seed(seed: int) -> int:

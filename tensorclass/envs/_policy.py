@@ -53,7 +53,7 @@ def _random(env: Any) -> Act:
         if not begun:  # Only now: a reset may have put a mask on the spec.
             specs, begun = env._drawn_ahead(), True
         if not specs or any(is_masked(spec) for spec in specs.values()):
-            env._draw(td)
+            env.rand_action(td) if draws_itself(env) else env._draw(td)
             return td
         if not left:
             rows = (AHEAD, *td._batch[len(env.batch_size) :])
@@ -63,6 +63,13 @@ def _random(env: Any) -> Act:
         return td
 
     return act
+
+
+def draws_itself(env: Any) -> bool:
+    """Whether the author of an environment says how a random action is drawn."""
+    ours = __name__.partition(".")[0]
+    methods = (type(env)._draw, type(env).rand_action)
+    return any(method.__module__.partition(".")[0] != ours for method in methods)
 
 
 def _typed(env: Any, policy: Any) -> Act:

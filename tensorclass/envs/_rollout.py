@@ -235,8 +235,7 @@ def written(whole: Any, out: Any) -> Any:
         raise errors.ShapeError(
             f"rollout: out has batch size {list(out._batch)}, the rollout {list(whole._batch)}; they must be equal"
         )
-    if not out._fields:
-        return out.update(whole)
-    part = out if out._batch[-1] == steps else out[..., :steps]
-    part.update_(whole)
-    return part
+    if out._batch[-1] == steps:
+        return out.update_(whole) if out._fields else out.update(whole)
+    out[..., :steps] = whole
+    return out[..., :steps]

@@ -16,11 +16,12 @@ from .._tree.contract import full_device
 from .._tree.node import kind
 from ._compose import Compose
 from ._entries import branch, first
-from ._env import EnvBase, draws_itself
+from ._env import EnvBase
 from ._inside import Inside
 from ._layout import Layout
 from ._maps import A0, A1, A2, A3, A4, O0, O1, O2, O3, O4, Alone, Function, Maps, Unfolded
 from ._masks import merged, over_batch, reset_masks
+from ._policy import draws_itself
 from ._stages import Stages, of_members, stages
 from ._together import together
 from ._transform import Transform, as_transform

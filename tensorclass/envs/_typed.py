@@ -271,4 +271,7 @@ def seen(node: View, at: int, key: str) -> Any:
     )
 
 
+pytree.register(Transition)
+pytree.register(Next)
+
 __all__ = ["Action", "Next", "Obs", "Transition"]

@@ -331,3 +331,20 @@ def test_options_may_be_left_out_of_the_call_as_elsewhere() -> None:
     env = Counter()
 
     assert env.rollout(max_steps=2, policy=None, return_contiguous=True, trust_policy=True).shape == (2,)
+
+
+def test_a_longer_container_is_filled_as_far_as_the_rollout_went() -> None:
+    env = Counter(limit=2)
+    for out in (TensorDict({}, [5]), Counter(limit=9).rollout(5).clone().zero_()):
+        filled = env.rollout(5, out=out)
+        assert filled.shape == (2,) and out["next", "observation"].flatten().tolist() == [1, 2, 0, 0, 0]
+
+
+def test_an_environment_that_draws_its_own_actions_is_asked_for_them() -> None:
+    class Biased(Counter):
+        def rand_action(self, tensordict: Any = None) -> Any:
+            return (TensorDict() if tensordict is None else tensordict).set("action", torch.full((1,), 0.25))
+
+    for env in (Biased(), TransformedEnv(Biased(), StepCounter())):
+        assert env.rollout(2)["action"].flatten().tolist() == [0.25, 0.25]
+        assert env.rand_step(env.reset())["action"].item() == 0.25
