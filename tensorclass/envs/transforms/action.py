@@ -61,6 +61,7 @@ class ActionDiscretizer(Transform, Generic[D]):
 
     SamplingStrategy: ClassVar[type[Strategy]] = SamplingStrategy
     _keys_given: tuple[bool, bool]
+    _slots: torch.Size = torch.Size(())  # Those of one action: its shape without the batch.
     low: Tensor | None
     width: Tensor
 
@@ -123,11 +124,13 @@ class ActionDiscretizer(Transform, Generic[D]):
             raise errors.KindError(f"ActionDiscretizer: {name} is {type(spec).__name__}; a Bounded action would do")
         if not bool(torch.isfinite(spec.low).all() and torch.isfinite(spec.high).all()):
             raise errors.OptionError(f"ActionDiscretizer: {name} has no finite bounds, and no intervals then")
+        self._slots = spec.shape[len(layout.batch) :]
         try:
-            self.counts = torch.as_tensor(self.num_intervals, device=spec.device).expand(spec.shape[-1:]).clone()
+            self.counts = torch.as_tensor(self.num_intervals, device=spec.device).expand(self._slots[-1:]).clone()
         except RuntimeError:
+            given, slots = self.counts.numel(), self._slots[-1:].numel()
             raise errors.ShapeError(
-                f"ActionDiscretizer: {len(self.counts)} num_intervals for {spec.shape[-1]} slots of {name}; "
+                f"ActionDiscretizer: {given} num_intervals for {slots} slots of {name}; "
                 "give one number, or one for each"
             ) from None
         self.low, self.width = spec.low, (spec.high - spec.low) / self.counts
@@ -145,6 +148,8 @@ class ActionDiscretizer(Transform, Generic[D]):
         return {SamplingStrategy.LOW: 0.0, SamplingStrategy.MEDIAN: 0.5, SamplingStrategy.HIGH: 1.0}[self.sampling]
 
     def _from_marks(self, value: Tensor) -> Tensor:
+        if not self._slots:
+            return value.int().argmax(-1)
         return torch.stack([part.int().argmax(-1) for part in value.split(self.counts.tolist(), -1)], -1)
 
     def transform_action_spec(self, action_spec: Any) -> Any:
@@ -152,8 +157,12 @@ class ActionDiscretizer(Transform, Generic[D]):
         spec = action_spec[self._takes[0]]
         drop_spec(action_spec, self._takes[0])
         nvec = self.counts
-        if self.categorical:
-            found: Any = MultiCategorical(nvec, spec.shape, device=spec.device)
+        if not self._slots:
+            count = int(nvec)
+            made = Categorical(count, spec.shape, device=spec.device)
+            found: Any = made if self.categorical else OneHot(count, (*spec.shape, count), device=spec.device)
+        elif self.categorical:
+            found = MultiCategorical(nvec, spec.shape, device=spec.device)
         else:
             found = MultiOneHot(nvec.tolist(), (*spec.shape[:-1], int(nvec.sum())), device=spec.device)
         action_spec[self._gives[0]] = found

@@ -28,9 +28,9 @@ class CatTensors(Transform, Generic[V]):
     >>> CatTensors(["b", "a"], "both")(TensorDict(a=torch.zeros(1), b=torch.ones(1)))["both"]
     tensor([0., 1.])
 
-    Where no in_keys are given: all observations. sort=False keeps the order given, del_keys=False the entries.
-    unsqueeze_if_oor=True: entries that lack the dim get one of size 1. obs: the class of the observation then; its one
-    field is the out_key, if no other is given.
+    Where no in_keys are given: all observations. sort=False keeps the order given, del_keys=False the entries. Entries
+    that lack the dim (numbers, one for each row) get one of size 1; unsqueeze_if_oor=False refuses them. obs: the class
+    of the observation then; its one field is the out_key, if no other is given.
     """
 
     _group = "observation"
@@ -44,7 +44,7 @@ class CatTensors(Transform, Generic[V]):
         dim: int = -1,
         *,
         del_keys: bool = True,
-        unsqueeze_if_oor: bool = False,
+        unsqueeze_if_oor: bool = True,
         sort: bool = True,
         obs: type[V] | None = None,
         out_keys: Sequence[Key] | None = None,
@@ -78,7 +78,7 @@ class CatTensors(Transform, Generic[V]):
                 if self.missing_tolerance:
                     return next_tensordict
                 self._refuse_missing(key, next_tensordict)
-        joined = self._joined(values)
+        joined = self._joined(values, len(next_tensordict._batch))
         if self.del_keys:
             for key in self._reads:
                 drop(next_tensordict, key)
@@ -88,10 +88,10 @@ class CatTensors(Transform, Generic[V]):
     def _reset(self, tensordict: Any, tensordict_reset: Any) -> Any:
         return self._call(tensordict_reset)
 
-    def _joined(self, values: Sequence[Tensor]) -> Tensor:
+    def _joined(self, values: Sequence[Tensor], batch_dims: int) -> Tensor:
         if self.unsqueeze_if_oor:
-            most = max(max(value.ndim for value in values), -self.dim)
-            values = [value if value.ndim == most else value.unsqueeze(self.dim) for value in values]
+            most = batch_dims - self.dim
+            values = [value if value.ndim >= most else value.unsqueeze(self.dim) for value in values]
         return torch.cat(list(values), self.dim)
 
     def transform_observation_spec(self, observation_spec: Any) -> Any:
@@ -101,17 +101,17 @@ class CatTensors(Transform, Generic[V]):
         specs = [observation_spec[key] for key in self._reads]
         batch = tuple(observation_spec.shape)
         try:
-            joined = like(specs[0], self._joined([spec.zero() for spec in specs]))
+            joined = like(specs[0], self._joined([spec.zero() for spec in specs], len(batch)))
             if tuple(joined.shape[: len(batch)]) != batch:
                 raise IndexError("a batch dim")
         except (RuntimeError, IndexError) as error:
             shapes = ", ".join(f"{errors.name_of(key)} {list(spec.shape)}" for key, spec in zip(self._reads, specs))
             raise errors.ShapeError(
                 f"CatTensors: {shapes} cannot be concatenated along dim {self.dim}; it must come after the batch "
-                f"dims {list(batch)}, and all other dims must agree (unsqueeze_if_oor=True adds the dim where it lacks)"
+                f"dims {list(batch)}, and all other dims must agree"
             ) from error
         if all(isinstance(spec, Bounded) for spec in specs):
-            low, high = [self._joined([getattr(spec, end) for spec in specs]) for end in ("low", "high")]
+            low, high = [self._joined([getattr(spec, end) for spec in specs], len(batch)) for end in ("low", "high")]
             joined = Bounded(low, high, joined.shape, device=joined.device, dtype=joined.dtype)
         if self.del_keys:
             for key in self._reads:

@@ -18,6 +18,7 @@ from tensorclass.envs import (
     EnvBase,
     MultiCategorical,
     MultiOneHot,
+    OneHot,
     TransformedEnv,
     Unbounded,
     check_env_specs,
@@ -91,6 +92,26 @@ def test_a_batch_of_environments_is_discretized_alike() -> None:
 
     assert env.rollout(2)["action"].shape == (3, 2, 1)
     check_env_specs(env)
+
+
+class Number(Counter):
+    """Takes one number for each row."""
+
+    def __init__(self, batch_size: Any = ()) -> None:
+        super().__init__(batch_size=batch_size)
+        self.action_spec = Bounded(-1.0, 1.0, self.batch_size)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_an_action_of_one_number_is_one_choice(batch: tuple[int, ...]) -> None:
+    env = TransformedEnv(Number(batch), ActionDiscretizer(4))
+    marks = TransformedEnv(Number(batch), ActionDiscretizer(4, categorical=False))
+
+    assert isinstance(env.action_spec, Categorical) and env.action_spec.shape == batch
+    assert isinstance(marks.action_spec, OneHot) and marks.action_spec.shape == (*batch, 4)
+    assert env.transform.inv(TensorDict({"action": torch.tensor([0, 3])}, [2]))["action"].tolist() == [-0.75, 0.75]
+    check_env_specs(env)
+    check_env_specs(marks)
 
 
 def test_what_has_no_intervals_is_refused() -> None:

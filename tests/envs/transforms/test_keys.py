@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 
@@ -10,6 +12,7 @@ from tensorclass.envs import (
     Bounded,
     CatTensors,
     Compose,
+    Composite,
     DTypeCastTransform,
     ExcludeTransform,
     RenameTransform,
@@ -17,6 +20,7 @@ from tensorclass.envs import (
     SelectTransform,
     StepCounter,
     TransformedEnv,
+    Unbounded,
     check_env_specs,
 )
 from tests.envs.transforms.worlds import Pendulum, Pictures, Vec
@@ -165,7 +169,38 @@ def test_cat_of_bounded_observations_is_bounded() -> None:
 def test_cat_adds_the_dim_that_is_lacking() -> None:
     data = TensorDict({"a": torch.zeros(3), "b": torch.ones(3, 1)}, [3])
 
-    assert CatTensors(["a", "b"], "v", unsqueeze_if_oor=True)(data)["v"].shape == (3, 2)
+    assert CatTensors(["a", "b"], "v")(data)["v"].shape == (3, 2)
+    with pytest.raises(RuntimeError):
+        CatTensors(["a", "b"], "v", unsqueeze_if_oor=False)(
+            TensorDict({"a": torch.zeros(3), "b": torch.ones(3, 1)}, [3])
+        )
+
+
+class Numbers(Counter):
+    """Observes two numbers for each row."""
+
+    def __init__(self, batch_size: Any = ()) -> None:
+        super().__init__(batch_size=batch_size)
+        b = self.batch_size
+        self.observation_spec = Composite(x=Unbounded(b), y=Unbounded(b), shape=b)
+
+    def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+        count = super()._reset(tensordict, **kwargs)["observation"].squeeze(-1)
+        return TensorDict({"x": count, "y": -count}, self.batch_size)
+
+    def _step(self, tensordict: Any) -> Any:
+        out = super()._step(tensordict)
+        count = out.pop("observation").squeeze(-1)
+        return out.update({"x": count, "y": -count})
+
+
+@pytest.mark.parametrize("batch", [(), (3,), (2, 3)])
+def test_cat_of_numbers_gives_a_vector_for_each_row(batch: tuple[int, ...]) -> None:
+    env = TransformedEnv(Numbers(batch), CatTensors(["x", "y"], "v"))
+
+    assert env.rollout(2)["v"].shape == (*batch, 2, 2)
+    assert env.rollout(2)["next", "v"].unique().tolist() == [-2, -1, 1, 2]
+    check_env_specs(env)
 
 
 def test_cat_refuses_dims_from_the_front_and_shapes_that_do_not_fit() -> None:
