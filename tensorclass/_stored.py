@@ -28,7 +28,14 @@ class StoredMethods(Node):
     __slots__ = ()
 
     def memmap(
-        self, prefix: Path | None = None, *, num_threads: int = 0, existsok: bool = True, progress: bool = False
+        self,
+        prefix: Path | None = None,
+        copy_existing: bool = True,
+        *,
+        num_threads: int = 0,
+        existsok: bool = True,
+        progress: bool = False,
+        fsync: bool = False,
     ) -> Self:
         """Save in a folder; the result maps the files, and is locked.
 
@@ -41,18 +48,38 @@ class StoredMethods(Node):
 
         The data appear in the folder all at once; what an earlier save has put there goes, other files stay.
         Without a prefix the files are removed when this process ends. num_threads: how many files are written at a
-        time. existsok=False: refuse a folder that holds data. progress: show a bar (with tqdm).
+        time. existsok=False: refuse a folder that holds data. progress: show a bar (with tqdm). fsync: return when the
+        data would outlive a power failure. copy_existing=False: refuse maps of files elsewhere, which would be copied.
         """
         return from_io("_memmap").memmap(  # type: ignore[no-any-return]
-            self, prefix, num_threads=num_threads, existsok=existsok, progress=progress
+            self,
+            prefix,
+            copy_existing,
+            num_threads=num_threads,
+            existsok=existsok,
+            progress=progress,
+            fsync=fsync,
         )
 
     def memmap_(
-        self, prefix: Path | None = None, *, num_threads: int = 0, existsok: bool = True, progress: bool = False
+        self,
+        prefix: Path | None = None,
+        copy_existing: bool = True,
+        *,
+        num_threads: int = 0,
+        existsok: bool = True,
+        progress: bool = False,
+        fsync: bool = False,
     ) -> Self:
         """Save in a folder, and have the tensors of this container map the files from now on; it is locked."""
         return from_io("_memmap").memmap_(  # type: ignore[no-any-return]
-            self, prefix, num_threads=num_threads, existsok=existsok, progress=progress
+            self,
+            prefix,
+            copy_existing,
+            num_threads=num_threads,
+            existsok=existsok,
+            progress=progress,
+            fsync=fsync,
         )
 
     def memmap_like(self, prefix: Path | None = None, *, existsok: bool = True) -> Self:

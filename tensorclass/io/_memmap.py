@@ -10,8 +10,9 @@ from torch import Tensor
 from .._rules import errors
 from .._tree import walk
 from .._tree.node import Node, is_tree
+from ._errors import DataExists
 from ._load import load
-from ._map import Mode, Path, own_folder
+from ._map import Mode, Path, file_of, own_folder
 from ._save import save
 
 N = TypeVar("N", bound=Node)
@@ -20,15 +21,19 @@ N = TypeVar("N", bound=Node)
 def memmap(
     node: N,
     prefix: Path | None = None,
+    copy_existing: bool = True,
     *,
     num_threads: int = 0,
     existsok: bool = True,
     progress: bool = False,
+    fsync: bool = False,
     like: bool = False,
 ) -> N:
     """A container of maps of the files that a container is saved in."""
     path = os.path.join(own_folder(), "data") if prefix is None else os.fspath(prefix)
-    save(node, path, num_threads=num_threads, existsok=existsok, progress=progress, like=like)
+    if not copy_existing:
+        _check_no_maps_elsewhere(node, os.path.realpath(path))
+    save(node, path, num_threads=num_threads, existsok=existsok, progress=progress, fsync=fsync, like=like)
     # What was just written may be unpickled; and it is read as the class that it was written from.
     out: N = load(_own_class(node), path, allow_pickle=True)
     return out
@@ -38,9 +43,18 @@ def _own_class(node: Node) -> type[Any]:
     return type(node) if node._items is None else type(node._items[0])
 
 
-def memmap_(node: N, prefix: Path | None = None, **options: Any) -> N:
+def _check_no_maps_elsewhere(node: Node, path: str) -> None:
+    for at, leaf in walk.tensors_with_paths(node):
+        file = file_of(leaf) if not leaf.is_nested else None
+        if file is not None and not os.path.realpath(file).startswith(path + os.sep):
+            raise DataExists(
+                f"memmap: {errors.name_of(at)} is a map of {file} already; copy_existing=True copies it to {path}"
+            )
+
+
+def memmap_(node: N, prefix: Path | None = None, copy_existing: bool = True, **options: Any) -> N:
     """Have the tensors of a container lie in files from now on."""
-    adopt(node, memmap(node, prefix, **options))
+    adopt(node, memmap(node, prefix, copy_existing, **options))
     return type(node).lock_(node)
 
 

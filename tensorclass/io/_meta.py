@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from .._tree.node import Node
+from ._disk import sync_one
 from ._errors import DataDamaged, DataMissing
 from ._names import META
 
@@ -86,12 +87,17 @@ def pickled_meta() -> Meta:
     return {"_type": PLAIN, "_metadata": None, "_is_non_tensor": True}
 
 
-def put(folder: str, meta: Meta) -> None:
+def put(folder: str, meta: Meta, fsync: bool = False) -> None:
     """Write the metadata of a folder, all or nothing."""
     path = os.path.join(folder, META)
     with open(path + ".new", "w", encoding="utf-8") as file:
         json.dump(meta, file)
+        if fsync:
+            file.flush()
+            os.fsync(file.fileno())
     os.replace(path + ".new", path)
+    if fsync:
+        sync_one(folder)
 
 
 # ---- read ---------------------------------------------------------------------------------------------------------

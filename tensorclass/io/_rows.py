@@ -31,11 +31,12 @@ class RowWriter:
     MemoryMappedTensor([0, 1, 2, 3, 4, 5])
 
     Rows count from `flush()` on, or from the end of the `with` block: who loads the folder meanwhile, or after a crash,
-    finds those that counted before.
+    finds those that counted before. fsync: so it is after a power failure, too.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, fsync: bool = False) -> None:
         self._path = os.fspath(path)
+        self._fsync = fsync
         self._metas: list[tuple[str, _meta.Meta]] = []
         self._leaves: dict[At, tuple[BinaryIO, _meta.Meta]] = {}
         self._count = 0
@@ -70,7 +71,7 @@ class RowWriter:
             )
         if not self._metas:
             first: Node = type(rows)._rows_at(rows, slice(0, 0))
-            save(first, self._path)
+            save(first, self._path, fsync=self._fsync)
             self._begin(_meta.get(self._path))
         found: dict[At, Tensor] = {}
         self._check(rows, self._path, (), found)
@@ -91,9 +92,11 @@ class RowWriter:
         if not self._open:
             return
         self._open = False
-        self._let_go()
-        if self._metas:
-            self._publish(growing=False)
+        try:
+            if self._metas:
+                self._publish(growing=False)
+        finally:
+            self._let_go()
 
     def _let_go(self) -> None:
         for file, _ in self._leaves.values():
@@ -170,6 +173,8 @@ class RowWriter:
                 found[here] = value
 
     def _publish(self, growing: bool) -> None:
+        for file, _ in self._leaves.values() if self._fsync else ():
+            os.fsync(file.fileno())
         for folder, meta in reversed(self._metas):  # The root is last: from then on the rows count.
             meta.pop("_rows", None)
             meta["shape"][0] = self._count
@@ -177,4 +182,4 @@ class RowWriter:
                 if "dtype" in entry:
                     entry["shape"][0] = self._count
             root = folder == self._path
-            _meta.put(folder, {**meta, "_rows": self._count} if growing and root else meta)
+            _meta.put(folder, {**meta, "_rows": self._count} if growing and root else meta, self._fsync)

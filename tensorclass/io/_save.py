@@ -36,6 +36,7 @@ def save(
     num_threads: int = 0,
     existsok: bool = True,
     progress: bool = False,
+    fsync: bool = False,
     like: bool = False,
 ) -> None:
     """Save a container in a folder (like=True: zeros in place of its tensors)."""
@@ -57,7 +58,7 @@ def save(
         return os.listdir(folder)
 
     try:
-        save_in(path, write, own_names)
+        save_in(path, write, own_names, fsync)
     except errors.RuleError:
         raise
     except OSError as error:

@@ -10,17 +10,20 @@ import socket
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ._disk import sync, sync_one
 from ._errors import DataExists
 from ._names import META
 
 _ASIDE = ".saving"
 
 
-def save_in(path: str, write: Callable[[str], Iterable[str]], owned: Callable[[str], Iterable[str]]) -> None:
+def save_in(
+    path: str, write: Callable[[str], Iterable[str]], owned: Callable[[str], Iterable[str]], fsync: bool = False
+) -> None:
     """Have `write(folder)` fill a folder beside `path`, then put it there.
 
     write gives the names that it made. owned(path): those in the folder that an earlier save made; what else is in the
-    folder stays.
+    folder stays. fsync: all is on the disk before it is put there, and after that the move is.
     """
     path = os.path.realpath(path)
     if os.path.exists(path) and not os.path.isdir(path):
@@ -35,6 +38,8 @@ def save_in(path: str, write: Callable[[str], Iterable[str]], owned: Callable[[s
     os.mkdir(aside)
     try:
         names = list(write(aside))
+        if fsync:
+            sync(aside)
         if inside:
             _move_in(aside, path, names)
         elif fresh:
@@ -45,6 +50,9 @@ def save_in(path: str, write: Callable[[str], Iterable[str]], owned: Callable[[s
             exchange(aside, path)
             if here:
                 os.chdir(path)
+        if fsync:
+            sync_one(path)
+            sync_one(parent)
     finally:
         shutil.rmtree(aside, ignore_errors=True)
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from tensorclass import TensorDict
-from tensorclass.io import DataExists, DataMissing, NotStorable, _bytes, _swap
+from tensorclass.io import DataExists, DataMissing, NotStorable, RowWriter, _bytes, _swap
 
 SAVER = """
 import itertools, sys, torch
@@ -166,3 +166,67 @@ def test_a_reader_sees_one_save_never_two_mixed(tmp_path: Path) -> None:
     finally:
         stop.set()
         saver.join()
+
+
+class Disk:
+    """What is asked to reach the disk, and what is moved, in order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.calls: list[tuple[str, str]] = []
+        fsync, exchange, rename = os.fsync, _swap.exchange, os.rename
+
+        def note(what: str, path: str) -> None:
+            self.calls.append((what, os.path.basename(path)))
+
+        def synced(file: int) -> None:
+            note("sync", os.readlink(f"/proc/self/fd/{file}"))
+            fsync(file)
+
+        def renamed(source: str, target: str) -> None:
+            note("move", target)
+            rename(source, target)
+
+        def exchanged(one: str, other: str) -> None:
+            note("move", other)
+            exchange(one, other)
+
+        monkeypatch.setattr(os, "fsync", synced)
+        monkeypatch.setattr(os, "rename", renamed)
+        monkeypatch.setattr(_swap, "exchange", exchanged)
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_data_reach_the_disk_before_they_are_put_in_place(
+    is_there: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    td = TensorDict({"a": torch.zeros(3), "n": {"b": torch.zeros(3)}})
+    if is_there:
+        td.memmap(tmp_path / "store")
+    disk = Disk(monkeypatch)
+    td.memmap(tmp_path / "store", fsync=True)
+    monkeypatch.undo()
+
+    at = disk.calls.index(("move", "store"))
+    before = sorted(name for what, name in disk.calls[:at])
+    assert [name for name in before if not name.endswith(".saving")] == [
+        "a.memmap", "b.memmap", "meta.json", "meta.json", "n"
+    ]  # fmt: skip
+    assert disk.calls[at + 1 :] == [("sync", "store"), ("sync", tmp_path.name)]
+
+
+def test_rows_reach_the_disk_before_they_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = RowWriter(tmp_path / "store", fsync=True)
+    rows.append(TensorDict(a=torch.zeros(3), batch_size=[3]))
+    disk = Disk(monkeypatch)
+    rows.flush()
+    monkeypatch.undo()
+    rows.close()
+
+    assert disk.calls == [("sync", "a.memmap"), ("sync", "meta.json.new"), ("sync", "store")]
+
+
+def test_nothing_is_waited_for_unless_it_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk(monkeypatch)
+    TensorDict(a=torch.zeros(3)).memmap(tmp_path / "store")
+
+    assert [what for what, _ in disk.calls] == ["move"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -149,6 +150,32 @@ def test_samplers_of_torch_share_the_rows_out() -> None:
     parts = [RowLoader(data, batch_size=8, sampler=DistributedSampler(data, 2, rank, shuffle=False)) for rank in (0, 1)]
 
     assert [numbered(list(part)) for part in parts] == [[[0, 2, 4, 6, 8]], [[1, 3, 5, 7, 9]]]
+
+
+class Weighed(RowDataset[TensorDict]):
+    """Adds to each batch which process read it and how much memory of its own that has."""
+
+    def __getitems__(self, indices: Any) -> Any:
+        status = dict(line.split(":") for line in Path("/proc/self/status").read_text().splitlines())
+        batch = super().__getitems__(indices)
+        own = int(status["RssAnon"].split()[0]) << 10
+        return batch.replace(weight=torch.full((len(batch),), own), process=torch.full((len(batch),), os.getpid()))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_the_memory_of_workers_stays_flat_and_they_stay(tmp_path: Path) -> None:
+    zeros = torch.zeros(())
+    rows = TensorDict({"a": torch.ones(256, 1 << 16), "weight": zeros.expand(256), "process": zeros.expand(256)}, [256])
+    loader = RowLoader(
+        Weighed(rows.memmap(tmp_path)), 16, shuffle=True, num_workers=2, persistent_workers=True, prefetch_factor=1
+    )
+    epochs = [[(int(batch["process"][0]), int(batch["weight"][0])) for batch in loader] for _ in range(4)]
+
+    workers = [{process for process, _ in epoch} for epoch in epochs]
+    heaviest = [max(weight for _, weight in epoch) for epoch in epochs]
+    assert len(workers[0]) == 2 and all(each == workers[0] for each in workers)
+    assert heaviest[3] - heaviest[0] < 8 << 20, heaviest  # Of 64 MB that each epoch reads.
 
 
 STREAM = """

@@ -390,3 +390,15 @@ def test_a_pickle_of_maps_holds_their_names_and_no_data(tmp_path: Path) -> None:
     assert len(text) < 2000 and torch.equal(back["a"], td["a"][5000:])
     back["a"].zero_()
     assert saved["a"][5000:].sum() == 0
+
+
+def test_a_map_of_a_file_elsewhere_is_copied_or_refused(tmp_path: Path) -> None:
+    one = TensorDict({"n": {"a": torch.arange(3)}}).memmap(tmp_path / "one")
+    two = one.memmap(tmp_path / "two", True)
+
+    two["n", "a"][0] = 7
+    assert one["n", "a"].tolist() == [0, 1, 2]
+    with pytest.raises(DataExists, match=r"memmap: \('n', 'a'\) is a map of .*one/n/a.memmap already; copy_existing"):
+        one.memmap(tmp_path / "three", copy_existing=False)
+    assert not (tmp_path / "three").exists()
+    assert two.memmap_(tmp_path / "two", copy_existing=False)["n", "a"].tolist() == [7, 1, 2]

@@ -80,7 +80,7 @@ rows.append(part)
 rows.flush()
 rows.append(part)
 put = _meta.put
-def killed(folder, meta):
+def killed(folder, meta, *rest):
     if folder == "store":
         os.kill(os.getpid(), signal.SIGKILL)
     put(folder, meta)
