@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ._pad import unpad as unpad
     from ._params import TensorDictParams as TensorDictParams
     from ._rules import errors as errors
+    from ._settings import set_capture_non_tensor_stack as set_capture_non_tensor_stack
     from ._settings import set_list_to_stack as set_list_to_stack
     from ._tensorclass import TensorClass as TensorClass
     from ._tensorclass import field as field
@@ -51,7 +52,7 @@ else:
         "_lazystack": ("LazyStackedTensorDict", "lazy_stack"),
         "_pad": ("pad_sequence", "unpad"),
         "_params": ("TensorDictParams",),
-        "_settings": ("set_list_to_stack",),
+        "_settings": ("set_capture_non_tensor_stack", "set_list_to_stack"),
         "io._map": ("MemoryMappedTensor",),
         "_decorator": ("tensorclass",),
         "_tensorclass": ("TensorClass", "field"),

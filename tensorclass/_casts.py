@@ -9,15 +9,15 @@ import torch
 from torch import Tensor
 from typing_extensions import Self
 
-from ._rules import errors, pointwise
+from ._rules import errors
 from ._rules.indexing import check_mask, spelled_out
 from ._rules.keys import unravel
 from ._rules.sizes import Mask
 from ._tree import inplace as inplace_
 from ._tree import walk
-from ._tree.contract import NUMBERS, as_size, full_device
-from ._tree.explain import explain_pair, uncommon
-from ._tree.join import as_mask, beside, leading, rows_of
+from ._tree.contract import as_size, full_device
+from ._tree.explain import uncommon
+from ._tree.join import as_mask, beside, rows_of
 from ._tree.node import Node, is_tree, kind
 
 # The class below has methods with these names.
@@ -295,28 +295,6 @@ class CastMethods(Node):
         self._write_at(as_mask("masked_fill_", mask), value)
         return self
 
-    def clamp(self, min: Any = None, max: Any = None) -> Self:
-        """Every element held between min and max: numbers, batch-shaped tensors or containers."""
-        return _ternary("clamp", torch.clamp, self, min, max)
-
-    def clamp_(self, min: Any = None, max: Any = None) -> Self:
-        """Every element held between min and max, in place."""
-        if all(bound is None or isinstance(bound, NUMBERS) for bound in (min, max)):
-            return inplace_.each("clamp_", self, lambda leaf: leaf.clamp_(min, max))
-        return type(self).copy_(self, type(self).clamp(self, min, max))
-
-    def lerp(self, end: Any, weight: Any) -> Self:
-        """self + weight * (end - self), leaf by leaf; the weight is a number, a tensor or a container."""
-        return _ternary("lerp", torch.lerp, self, end, weight)
-
-    def addcmul(self, one: Any, two: Any, *, value: _float = 1) -> Self:
-        """self + value * one * two, leaf by leaf."""
-        return _ternary("addcmul", lambda a, b, c: torch.addcmul(a, b, c, value=value), self, one, two)
-
-    def addcdiv(self, one: Any, two: Any, *, value: _float = 1) -> Self:
-        """self + value * one / two, leaf by leaf."""
-        return _ternary("addcdiv", lambda a, b, c: torch.addcdiv(a, b, c, value=value), self, one, two)
-
     def numel(self) -> _int:
         """The number of rows: the product of the batch size."""
         return self._batch.numel()
@@ -485,30 +463,3 @@ def _other(other: Any, key: str, here: tuple[str, ...], default: Any) -> Any:
             return default
         raise other._missing(unravel(here))
     return other._fields[key]
-
-
-def _ternary(op: str, call: Callable[..., Tensor], node: N, one: Any, two: Any) -> N:
-    sides = [torch.as_tensor(side) if type(side).__module__ == "numpy" else side for side in (one, two)]
-    for side in sides:
-        if isinstance(side, (Node, Tensor)):
-            shape = side._batch if isinstance(side, Node) else side.shape
-            batch = pointwise.broadcast(op, tuple(node._batch), tuple(shape))
-            node = node if node._batch == batch else type(node).expand(node, *batch)
-    mine = walk.gather(node, [])
-    rows = [_beside(op, node, mine, side) for side in sides]
-    try:
-        return walk.refill(node, iter([call(a, b, c) for a, b, c in zip(mine, *rows)]))
-    except RuntimeError as error:
-        for row in rows:
-            explain_pair(op, node, row, error)
-        raise
-
-
-def _beside(op: str, node: Any, leaves: list[Tensor], side: Any) -> list[Any]:
-    """What stands beside each leaf: that of a container, a batch-shaped tensor, a number."""
-    if isinstance(side, Node):
-        wide = side if side._batch == node._batch else type(side).expand(side, *node._batch)
-        return list(walk.match(op, node, wide, []))
-    if not isinstance(side, Tensor):
-        return [side] * len(leaves)
-    return list(beside(node, leading(side, len(node._batch)), []))

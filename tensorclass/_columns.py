@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import re
+import typing
 from typing import Any
 
 _FIELD: Any = dataclasses._FIELD  # type: ignore[attr-defined]  # Not in the stubs.
@@ -17,6 +19,13 @@ def is_field(column: Any) -> bool:
 def is_init_var(column: Any) -> bool:
     """Whether it is an InitVar."""
     return column._field_type is _INIT_VAR
+
+
+def is_class_var(annotation: Any) -> bool:
+    """Whether an annotation, or the text of one, is a ClassVar."""
+    if isinstance(annotation, str):
+        return re.match(r"(\w+\.)?ClassVar\b", annotation) is not None
+    return annotation is typing.ClassVar or typing.get_origin(annotation) is typing.ClassVar
 
 
 def as_init_var(name: str, mark: Any) -> Any:

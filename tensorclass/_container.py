@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy as _copy
-import weakref
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -11,10 +10,12 @@ import torch
 from torch import Size, Tensor
 from typing_extensions import Self
 
+from ._blocks import BlockMethods
 from ._casts import CastMethods
 from ._create import CreateMethods
 from ._functions import call_torch
 from ._keys import KeyMethods, NestedKey
+from ._locks import LockMethods
 from ._methods.folds import FoldMethods
 from ._methods.moves import MoveMethods
 from ._methods.pointwise import PointwiseMethods
@@ -23,7 +24,9 @@ from ._rules import errors
 from ._rules.along import pieces
 from ._rules.dims import dim_in
 from ._rules.pointwise import broadcast
+from ._settings import FLAGS
 from ._stored import StoredMethods
+from ._ternary import TernaryMethods
 from ._tree import assign, fold, join, pair, walk
 from ._tree import index as _index
 from ._tree.contract import as_size, check_node, check_tensor
@@ -41,7 +44,18 @@ class Extremes(NamedTuple):
     indices: Any
 
 
-class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMethods, CreateMethods, StoredMethods):
+class Container(
+    MoveMethods,
+    FoldMethods,
+    PointwiseMethods,
+    KeyMethods,
+    CastMethods,
+    CreateMethods,
+    TernaryMethods,
+    LockMethods,
+    BlockMethods,
+    StoredMethods,
+):
     """Entries that share leading dims: the base of TensorDict, TensorClass and lazy stacks."""
 
     __slots__ = ()
@@ -218,10 +232,7 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
         return self._batch[0] if self._batch else 0
 
     def __bool__(self) -> bool:
-        raise errors.StructureError(
-            "a container has no truth value; (a == b).all() or .any() reduces a comparison, is_empty() asks for "
-            "entries, len() for rows"
-        )
+        raise errors.StructureError(errors.no_truth())
 
     # ---- extremes, joins ----------------------------------------------------------------------------------------
 
@@ -280,66 +291,14 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
         return join_values(op, values, batches, dim)
 
+    def _stacks_to_one_value(self) -> bool:
+        return FLAGS.one_value
+
     def _spread_data(self, name: str) -> None:
         from ._data import NonTensorStack
 
         value = self._fields[name]
         self._fields[name] = NonTensorStack.full(value, self._batch)
-
-    # ---- locks --------------------------------------------------------------------------------------------------
-
-    @property
-    def is_locked(self) -> bool:
-        """Whether entries can be added, replaced or deleted; tensors can be written in place all the same."""
-        return bool(self._locked)
-
-    @is_locked.setter
-    def is_locked(self, locked: bool) -> None:
-        if locked:
-            type(self).lock_(self)
-        else:
-            type(self).unlock_(self)
-
-    def lock_(self) -> Self:
-        """Refuse new, replaced and deleted entries, here and below.
-
-        >>> td = TensorDict(a=torch.zeros(3)).lock_()
-        >>> td["b"] = torch.zeros(3)
-        Traceback (most recent call last):
-        tensorclass._rules.errors.Locked: cannot set 'b': the container is locked; call .unlock_() on it first, or ...
-        """
-        if not self._locked:
-            object.__setattr__(self, "_locked", True)
-        root = weakref.ref(self)
-        for node in self._below():
-            node._lock_under(root)
-        return self
-
-    def _below(self) -> list[Any]:
-        """The containers right below this one."""
-        return [value for value in self._fields.values() if is_tree(value)]
-
-    def _lock_under(self, root: weakref.ref[Any]) -> None:
-        object.__setattr__(self, "_locked", (*locks_of(self, root), root))
-        for node in self._below():
-            node._lock_under(root)
-
-    def unlock_(self) -> Self:
-        """Allow all writes again, here and below; refused for a part of something that is locked."""
-        me = weakref.ref(self)
-        if locks_of(self, me):
-            raise errors.Locked("cannot unlock a part of a locked container; call .unlock_() on the whole")
-        self._unlock(me)
-        return self
-
-    def _unlock(self, root: weakref.ref[Any]) -> None:
-        object.__setattr__(self, "_locked", locks_of(self, root) or False)
-        for node in self._below():
-            node._unlock(root)
-
-    def unlocked(self) -> Any:
-        """A with block in which the container is not locked."""
-        return _Relock(self, lock=False)
 
     # ---- the rest -----------------------------------------------------------------------------------------------
 
@@ -403,27 +362,6 @@ class Container(MoveMethods, FoldMethods, PointwiseMethods, KeyMethods, CastMeth
 
 
 read = _index.read
-
-
-def locks_of(node: Any, but: weakref.ref[Any]) -> tuple[weakref.ref[Any], ...]:
-    """The locked containers that a container is part of, one aside: each of them keeps it locked."""
-    if not isinstance(node._locked, tuple):
-        return ()
-    return tuple([ref for ref in node._locked if ref is not but and (root := ref()) is not None and root._locked])
-
-
-class _Relock:
-    def __init__(self, node: Any, lock: bool) -> None:
-        self.node, self.lock, self.before = node, lock, bool(node._locked)
-
-    def __enter__(self) -> Any:
-        if self.before:
-            type(self.node).unlock_(self.node)
-        return self.node
-
-    def __exit__(self, *error: object) -> None:
-        if self.before:
-            type(self.node).lock_(self.node)
 
 
 def checked_names(names: Sequence[str | None] | None, rank: int) -> Names | None:
@@ -525,10 +463,7 @@ def join_where(condition: Any, one: N, other: Any) -> N:
     condition = as_mask("where", condition)
     batch = tuple(one._batch)
     if tuple(condition.shape) != batch[: condition.ndim] and tuple(condition.shape) != batch:
-        raise errors.ShapeError(
-            f"where: the condition has shape {list(condition.shape)}, the batch size is {list(batch)}; "
-            "they must be equal"
-        )
+        raise errors.ShapeError(errors.condition_mismatch(tuple(condition.shape), batch))
     mine = walk.gather(one, [])
     if type(other).__module__ == "numpy":
         other = torch.as_tensor(other)

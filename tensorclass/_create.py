@@ -11,7 +11,7 @@ from typing_extensions import Self
 
 from ._functions import cat, stack
 from ._rules import errors
-from ._tree.contract import as_size
+from ._tree.contract import as_size, full_device
 from ._tree.node import Node, is_tree, kind
 
 N = TypeVar("N", bound=Node)
@@ -39,6 +39,22 @@ class CreateMethods(Node):
     def new_full(self, size: int | Sequence[int], fill_value: float, **options: Any) -> Self:
         """One number everywhere, with the same entries and another batch size."""
         return _new(self, (size,), lambda leaf, shape: leaf.new_full(shape, fill_value, **options))
+
+    def empty(self, recurse: bool = False, *, batch_size: Any = None, device: Any = ..., names: Any = None) -> Self:
+        """A container without entries, with the same batch size, device and names; recurse keeps nested ones.
+
+        Of a typed class: an instance with all fields unset, to be written later.
+        """
+        # Without recurse the entries are not looked at: compiled code need not be compiled again for others.
+        nested = self._fields.items() if recurse else ()
+        fields = {key: empty_node(value) for key, value in nested if is_tree(value)}
+        batch = self._batch if batch_size is None else as_size(batch_size)
+        new = self._bare(fields, batch, self._names if batch_size is None else None)
+        if device is not ...:
+            object.__setattr__(new, "_device", full_device(device))
+        if names is not None:
+            object.__setattr__(new, "names", names)
+        return new  # type: ignore[return-value]  # See Node._bare.
 
     @classmethod
     def stack(cls, items: Sequence[Any], dim: int = 0) -> Any:
@@ -82,6 +98,11 @@ class CreateMethods(Node):
         _check_state(self, state, strict, ())
         _load_state(self, state, assign)
         return self
+
+
+def empty_node(node: Node) -> Any:
+    """A nested container without its entries."""
+    return type(node).empty(node, True)  # type: ignore[attr-defined]  # Every container has it.
 
 
 def _new(node: N, size: tuple[Any, ...], make: Callable[[Tensor, tuple[int, ...]], Tensor]) -> N:

@@ -28,7 +28,7 @@ class NonTensorStack(Container):
     A batch of positions in a list of values: every shape op moves the positions.  A row alone reads as its value.
     """
 
-    __slots__ = ("__weakref__", "_batch", "_device", "_fields", "_leaves", "_locked", "_names", "_values")
+    __slots__ = ("__weakref__", "_batch", "_device", "_fields", "_leaves", "_locked", "_names", "_undo", "_values")
     _is_data = True
     _values: list[Any]
 

@@ -9,12 +9,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ._accessors import compiled, write_init
-from ._columns import as_init_var, is_field, is_init_var
+from ._columns import as_init_var, is_class_var, is_field, is_init_var
 from ._construct import Absent, frozen
 from ._container import Container
 from ._fields import Field, Options, read_all
 from ._resolve import Scope, by_owner
 from ._rules import errors
+from ._rules.nearest import suggest
 from ._rules.reserved import IN_PLACE, RESERVED
 
 if TYPE_CHECKING:
@@ -26,6 +27,18 @@ DOORS = ("batch_size", "device", "names")
 
 class BadField(errors.RuleError, TypeError):
     """A field that a class cannot declare."""
+
+
+class BadOption(errors.OptionError, TypeError):
+    """A keyword in the header of a class that is no option."""
+
+
+def unknown_option(name: str) -> Exception:
+    """The error for a keyword in the header of a class that nothing takes."""
+    known = (*OPTIONS, "kw_only")
+    return BadOption(
+        f"unknown class option {name!r}{suggest(name, known) or f'; the options are {errors.some_names(known)}'}"
+    )
 
 
 class Unset:
@@ -63,7 +76,7 @@ def refuse_slots(name: str, namespace: dict[str, Any]) -> None:
 
 def declare(cls: type[Declared], kw_only: bool, around: Mapping[str, Any]) -> None:
     """Make the fields of a new class known, and write its __init__ unless the body has one."""
-    own = list(inspect.get_annotations(cls))
+    own = [name for name, annotation in inspect.get_annotations(cls).items() if not is_class_var(annotation)]
     _refuse_names(cls, own)
     _as_dataclass(cls, own, kw_only)
     columns: dict[str, Any] = cls.__dict__["__dataclass_fields__"]

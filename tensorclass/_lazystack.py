@@ -15,6 +15,7 @@ from ._construct import no_attribute, write
 from ._container import Container
 from ._data import NonTensorStack, join_values
 from ._keys import Job
+from ._lazyrows import is_flag, joined_rows, no_rows, picked, row_of
 from ._lazywrite import writes
 from ._methods.planned import PlannedMoves
 from ._rules import errors
@@ -25,6 +26,7 @@ from ._rules.reserved import IN_PLACE
 from ._tensordict import TensorDict
 from ._tree import pytree
 from ._tree.assign import Jobs, carry_out
+from ._tree.contract import as_size
 from ._tree.index import Items, prepared
 from ._tree.join import equal, kin
 from ._tree.lazy import LazyNode, alike, stacked_batch
@@ -98,7 +100,8 @@ class LazyStack(PlannedMoves, LazyNode, Container):
         if any(isinstance(value, Tensor) or is_tree(value) for value in column):
             kinds = errors.some_names([kind(value) for value in column])
             raise errors.StructureError(f"{errors.name_of(key)} is of another kind in each item ({kinds})")
-        if all(equal(value, first) for value in column) and not isinstance(first, NonTensorStack):
+        alike = all(equal(value, first) for value in column) and not isinstance(first, NonTensorStack)
+        if alike and self._stacks_to_one_value():
             return first
         return join_values("stack", column, [item._batch for item in self._items], self._dim)
 
@@ -211,22 +214,22 @@ class LazyStack(PlannedMoves, LazyNode, Container):
                 out_dim += 1
             dim += width
         if place is None:
-            return self._restack([_at(item, items) for item in self._items], out_dim + at - dim)
+            return self._restack([row_of(item, items) for item in self._items], out_dim + at - dim)
         mine, rest = items[place], (*items[:place], *items[place + 1 :])
         if isinstance(mine, Tensor) and (any(isinstance(item, Tensor) for item in rest) or mine.ndim != 1):
             if mine.ndim == 0:
-                return _at(self._items[int(mine)], rest)
+                return row_of(self._items[int(mine)], rest)
             return self._dense("index")[items]
         if isinstance(mine, int):
             if not -len(self._items) <= mine < len(self._items):
                 raise errors.DimError(f"index: {mine} is out of range for batch dim {at} of size {len(self._items)}")
-            return _at(self._items[mine], rest)
+            return row_of(self._items[mine], rest)
         if torch.compiler.is_compiling() and isinstance(mine, Tensor):  # In a graph the rows would be data.
             return self._dense("index")[items]
         chosen = picked(self._items, mine)
         if not chosen:
-            return no_rows(_at(self._items[0], rest), out_dim)
-        return self._restack([_at(item, rest) for item in chosen], out_dim)
+            return no_rows(row_of(self._items[0], rest), out_dim)
+        return self._restack([row_of(item, rest) for item in chosen], out_dim)
 
     def _read_items(self, items: Items, index: Any) -> Any:
         return self._rows(items)
@@ -403,13 +406,24 @@ class LazyStack(PlannedMoves, LazyNode, Container):
 
     def apply(self, fn: Callable[..., Any], *others: Any, batch_size: Any = None, **options: Any) -> Any:
         """Call a function on every tensor of every item."""
-        rows = zip(self._items, *[type(other).unbind(other, self._dim) for other in others])
-        return self._restack([type(item).apply(item, fn, *rest, **options) for item, *rest in rows])
+        return self._applied("apply", fn, others, batch_size, options)
 
     def named_apply(self, fn: Callable[..., Any], *others: Any, batch_size: Any = None, **options: Any) -> Any:
         """Like apply, with the key as first argument."""
-        rows = zip(self._items, *[type(other).unbind(other, self._dim) for other in others])
-        return self._restack([type(item).named_apply(item, fn, *rest, **options) for item, *rest in rows])
+        return self._applied("named_apply", fn, others, batch_size, options)
+
+    def _applied(self, op: str, fn: Any, others: tuple[Any, ...], batch_size: Any, options: dict[str, Any]) -> Any:
+        at = self._dim
+        if batch_size is not None:
+            batch = as_size(batch_size)
+            if len(batch) <= at or batch[at] != len(self._items):
+                raise errors.ShapeError(
+                    f"{op}: batch_size {list(batch)} does not keep the stack dim, which is dim {at} of size "
+                    f"{len(self._items)}; .densify() makes a container that has none"
+                )
+            options = {**options, "batch_size": (*batch[:at], *batch[at + 1 :])}
+        rows = zip(self._items, *[type(other).unbind(other, at) for other in others])
+        return self._restack([getattr(type(item), op)(item, fn, *rest, **options) for item, *rest in rows])
 
     def _below(self) -> list[Any]:
         return list(self._items)
@@ -462,9 +476,7 @@ class LazyStackedTensorDict(LazyStack, TensorDict):  # type: ignore[override]  #
     __slots__ = ("_dim", "_items")
 
     def __init__(self, *items: Any, stack_dim: int = 0) -> None:
-        made = lazy_stack(list(items), stack_dim)
-        for name in ("_items", "_dim", "_batch", "_device", "_names", "_locked", "_leaves"):
-            object.__setattr__(self, name, getattr(made, name))
+        _become(self, lazy_stack(list(items), stack_dim))
 
     @property
     def tensordicts(self) -> list[Any]:
@@ -538,12 +550,28 @@ def lazy_class(base: type[Any]) -> Any:
         space["__getattr__"] = _field
         space["__setattr__"] = _set_field
         space["__delattr__"] = _delete_field
+        space["__init__"] = _init_of(base)
         if base._is_frozen:  # Its refusals come before what a lazy stack does in place.
             space.update({name: getattr(base, name) for name in IN_PLACE})
     meta = ABCMeta if issubclass(type(base), ABCMeta) else type  # Not TensorClass's own, which reads annotations.
     made = meta.__new__(type(base), base.__name__, (LazyStack, base), space)
     register_lazy(made)
     return made
+
+
+def _init_of(base: type[Any]) -> Any:
+    """A constructor that takes fields, as dataclasses.replace gives them: rows of the first batch dim are the items."""
+
+    def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
+        dense = base(*args, **kwargs)
+        _become(self, lazy_stack(list(type(dense).unbind(dense, 0)), 0))
+
+    return __init__
+
+
+def _become(new: Any, made: Any) -> None:
+    for name in ("_items", "_dim", "_batch", "_device", "_names", "_locked", "_leaves"):
+        object.__setattr__(new, name, getattr(made, name))
 
 
 def _field(self: Any, name: str) -> Any:
@@ -595,47 +623,6 @@ def _dense_or_none(stack: Any) -> Any:
         return stack._dense("pytree")
     except (errors.RaggedError, errors.StructureError):
         return None
-
-
-def is_flag(index: Tensor) -> bool:
-    """Whether an index is a single bool, which adds a dim and takes none."""
-    return index.ndim == 0 and index.dtype is torch.bool
-
-
-def picked(items: list[Any], index: Any) -> list[Any]:
-    """The items that a slice, a 1-d tensor of ints or a mask picks."""
-    if isinstance(index, slice):
-        return items[index]
-    if index.dtype is torch.bool:
-        return [item for item, keep in zip(items, index.tolist()) if keep]
-    return [items[row] for row in index.tolist()]
-
-
-def _at(item: Any, index: Items) -> Any:
-    if len(index) == 1:  # Bare, it is read the short way.
-        return type(item).__getitem__(item, index[0])
-    return type(item).__getitem__(item, index) if index else item
-
-
-def no_rows(item: Any, dim: int) -> Any:
-    """A dense container like a stack of such items that has none of them."""
-    return type(item).narrow(type(item).unsqueeze(item, dim), dim, 0, 0)
-
-
-def joined_rows(rows: list[dict[str, Any]], dim: int) -> dict[str, Any]:
-    """Dicts of rows as one dict: tensors stacked where their shapes agree, lists where they differ."""
-    out: dict[str, Any] = {}
-    for key, first in rows[0].items():
-        column = [row[key] for row in rows if key in row]
-        if isinstance(first, dict):
-            out[key] = joined_rows(column, dim)
-        elif all(isinstance(value, Tensor) and value.shape == first.shape for value in column):
-            out[key] = torch.stack(column, dim)
-        elif not isinstance(first, Tensor) and all(equal(value, first) for value in column):
-            out[key] = first
-        else:
-            out[key] = column
-    return out
 
 
 def join_lazy(op: str, items: list[Any], dim: int) -> Any:

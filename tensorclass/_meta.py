@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import dataclass_transform
 
 from ._cached import replace_cached
-from ._declare import declare, options_of, refuse_slots, running
+from ._declare import declare, options_of, refuse_slots, running, unknown_option
 from ._tree import pytree
 
 
@@ -49,7 +49,12 @@ class TensorClassMeta(ABCMeta):
         replace_cached(namespace, bases)
         namespace["_own_init"] = "__init__" in namespace
         namespace["_options"] = options_of(bases, given, bracketed)
-        cls: Any = super().__new__(mcls, name, bases, namespace, **others)
+        try:
+            cls: Any = super().__new__(mcls, name, bases, namespace, **others)
+        except TypeError as problem:
+            if others and "keyword" in str(problem):  # No __init_subclass__ takes it: it was meant for us.
+                raise unknown_option(next(iter(others))) from None
+            raise
         cls._written = written  # @tensorclass(...) makes the class once more, with options
         declare(cls, kw_only, running(cls.__module__))
         pytree.register(cls)

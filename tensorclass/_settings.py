@@ -21,6 +21,7 @@ class Flags(threading.local):
 
     def __init__(self) -> None:
         self.list_to_stack = True
+        self.one_value = True  # Equal plain values are stacked to one of them.
         self.skip: bool | list[Any] = False
         self.interaction: Any = None  # An InteractionType, or None outside of a block.
         self.aggregate: bool | None = None  # None: what holds for the whole process.
@@ -79,6 +80,29 @@ class set_list_to_stack(Setting):
     def set(self) -> None:
         """Set it for the rest of this thread."""
         FLAGS.list_to_stack = self._value
+
+
+class set_capture_non_tensor_stack(Setting):
+    """Whether equal plain values are stacked to one value (the default) or stay one value a row.
+
+    >>> rows = [TensorDict(tag="x"), TensorDict(tag="x")]
+    >>> torch.stack(rows)["tag"]
+    'x'
+    >>> with set_capture_non_tensor_stack(False):
+    ...     torch.stack(rows)["tag"].tolist()
+    ['x', 'x']
+
+    Also a decorator; .set() sets it for the rest of the thread.
+    """
+
+    _flag = "one_value"
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__(mode)
+
+    def set(self) -> None:
+        """Set it for the rest of this thread."""
+        FLAGS.one_value = self._value
 
 
 def list_to_stack() -> bool:

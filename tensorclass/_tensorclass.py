@@ -32,7 +32,7 @@ class TensorClass(Declared, metaclass=TensorClassMeta):
     `tensor_only`, `shadow`; and `kw_only` as on a dataclass.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_batch", "_cache", "_device", "_leaves", "_locked", "_names")
+    __slots__ = ("__dict__", "__weakref__", "_batch", "_cache", "_device", "_leaves", "_locked", "_names", "_undo")
     _in_dict = True
 
     if TYPE_CHECKING:

@@ -38,7 +38,7 @@ class TensorDict(ConvertMethods):
     Every tensor has the batch size as its leading dims; a ShapeError names the key and both shapes otherwise.
     """
 
-    __slots__ = ("__weakref__", "_batch", "_device", "_fields", "_leaves", "_locked", "_names")
+    __slots__ = ("__weakref__", "_batch", "_device", "_fields", "_leaves", "_locked", "_names", "_undo")
 
     def __init__(
         self,
@@ -222,25 +222,6 @@ class TensorDict(ConvertMethods):
     def from_tensordict(cls, source: Node) -> Self:
         """A container of this class with the entries of another."""
         return cls(source, source._batch, source._device, source._names)
-
-    def empty(
-        self, recurse: bool = False, *, batch_size: Any = None, device: Any = ..., names: Any = None
-    ) -> TensorDict:
-        """A container without entries, with the same batch size, device and names; recurse keeps nested ones."""
-        fields = (
-            {
-                key: type(value).empty(value, recurse=True)
-                for key, value in self._fields.items()
-                if isinstance(value, TensorDict)
-            }
-            if recurse
-            else {}
-        )
-        batch = self._batch if batch_size is None else as_size(batch_size)
-        new = self._rebuild(fields, batch, self._names if batch_size is None else None)
-        if device is not ...:
-            new._device = full_device(device)
-        return new
 
     # ---- the parameters of a module ---------------------------------------------------------------------------------
 

@@ -23,11 +23,11 @@ class FoldMethods(Node):
     __slots__ = ()
 
     @overload
-    def sum(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
+    def sum(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
     @overload
-    def sum(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
+    def sum(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
     def sum(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
     ) -> Self | Tensor:
         """Fold batch dims away: their sum; without dim, every leaf is folded whole.
 
@@ -38,11 +38,11 @@ class FoldMethods(Node):
         return _reduce("sum", self, dim, keepdim, True, {} if dtype is None else {'dtype': dtype})
 
     @overload
-    def mean(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
+    def mean(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
     @overload
-    def mean(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
+    def mean(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
     def mean(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
     ) -> Self | Tensor:
         """Fold batch dims away: their mean; without dim, every leaf is folded whole.
 
@@ -53,11 +53,11 @@ class FoldMethods(Node):
         return _reduce("mean", self, dim, keepdim, True, {} if dtype is None else {'dtype': dtype})
 
     @overload
-    def prod(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
+    def prod(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
     @overload
-    def prod(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
+    def prod(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
     def prod(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
     ) -> Self | Tensor:
         """Fold batch dims away: their product; without dim, every leaf is folded whole.
 
@@ -68,11 +68,11 @@ class FoldMethods(Node):
         return _reduce("prod", self, dim, keepdim, False, {} if dtype is None else {'dtype': dtype})
 
     @overload
-    def std(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, correction: int = 1) -> Self: ...
+    def std(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, correction: int = 1) -> Self: ...
     @overload
-    def std(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True], correction: int = 1) -> Tensor: ...
+    def std(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True], correction: int = 1) -> Tensor: ...
     def std(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False, correction: int = 1
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False, correction: int = 1
     ) -> Self | Tensor:
         """Fold batch dims away: their standard deviation; without dim, every leaf is folded whole.
 
@@ -83,11 +83,11 @@ class FoldMethods(Node):
         return _reduce("std", self, dim, keepdim, True, {'correction': correction})
 
     @overload
-    def var(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, correction: int = 1) -> Self: ...
+    def var(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, correction: int = 1) -> Self: ...
     @overload
-    def var(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True], correction: int = 1) -> Tensor: ...
+    def var(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True], correction: int = 1) -> Tensor: ...
     def var(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False, correction: int = 1
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False, correction: int = 1
     ) -> Self | Tensor:
         """Fold batch dims away: their variance; without dim, every leaf is folded whole.
 
@@ -98,11 +98,11 @@ class FoldMethods(Node):
         return _reduce("var", self, dim, keepdim, True, {'correction': correction})
 
     @overload
-    def amax(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
+    def amax(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
     @overload
-    def amax(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
+    def amax(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
     def amax(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False
     ) -> Self | Tensor:
         """Fold batch dims away: the largest value; without dim, every leaf is folded whole.
 
@@ -113,11 +113,11 @@ class FoldMethods(Node):
         return _reduce("amax", self, dim, keepdim, True, {})
 
     @overload
-    def amin(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
+    def amin(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
     @overload
-    def amin(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
+    def amin(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
     def amin(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False
     ) -> Self | Tensor:
         """Fold batch dims away: the smallest value; without dim, every leaf is folded whole.
 
@@ -130,8 +130,8 @@ class FoldMethods(Node):
     @overload
     def any(self, dim: None = None) -> bool: ...
     @overload
-    def any(self, dim: int | Sequence[int] | str, keepdim: bool = False) -> Self: ...
-    def any(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False) -> Self | bool:
+    def any(self, dim: int | str | Sequence[int | str], keepdim: bool = False) -> Self: ...
+    def any(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False) -> Self | bool:
         """Fold batch dims away: whether any is true; without dim, the answer is one bool."""
         if dim is None and not keepdim:
             return truth("any", self)
@@ -140,19 +140,19 @@ class FoldMethods(Node):
     @overload
     def all(self, dim: None = None) -> bool: ...
     @overload
-    def all(self, dim: int | Sequence[int] | str, keepdim: bool = False) -> Self: ...
-    def all(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False) -> Self | bool:
+    def all(self, dim: int | str | Sequence[int | str], keepdim: bool = False) -> Self: ...
+    def all(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False) -> Self | bool:
         """Fold batch dims away: whether all are true; without dim, the answer is one bool."""
         if dim is None and not keepdim:
             return truth("all", self)
         return _reduce("all", self, dim, keepdim, True, {})
 
     @overload
-    def logsumexp(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
+    def logsumexp(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
     @overload
-    def logsumexp(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
+    def logsumexp(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
     def logsumexp(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False
     ) -> Self | Tensor:
         """Fold batch dims away: the log of the sum of their exponentials; without dim, every leaf is folded whole.
 
@@ -163,11 +163,11 @@ class FoldMethods(Node):
         return _reduce("logsumexp", self, dim, keepdim, True, {})
 
     @overload
-    def nansum(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
+    def nansum(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
     @overload
-    def nansum(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
+    def nansum(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
     def nansum(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
     ) -> Self | Tensor:
         """Fold batch dims away: their sum, nan left out; without dim, every leaf is folded whole.
 
@@ -178,11 +178,11 @@ class FoldMethods(Node):
         return _reduce("nansum", self, dim, keepdim, True, {} if dtype is None else {'dtype': dtype})
 
     @overload
-    def nanmean(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
+    def nanmean(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False, dtype: torch.dtype | None = None) -> Self: ...
     @overload
-    def nanmean(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
+    def nanmean(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True], dtype: torch.dtype | None = None) -> Tensor: ...
     def nanmean(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False, dtype: torch.dtype | None = None
     ) -> Self | Tensor:
         """Fold batch dims away: their mean, nan left out; without dim, every leaf is folded whole.
 
@@ -193,11 +193,11 @@ class FoldMethods(Node):
         return _reduce("nanmean", self, dim, keepdim, True, {} if dtype is None else {'dtype': dtype})
 
     @overload
-    def norm(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
+    def norm(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[False] = False) -> Self: ...
     @overload
-    def norm(self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
+    def norm(self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: Literal[True]) -> Tensor: ...
     def norm(
-        self, dim: int | Sequence[int] | str | None = None, keepdim: bool = False, *, reduce: bool = False
+        self, dim: int | str | Sequence[int | str] | None = None, keepdim: bool = False, *, reduce: bool = False
     ) -> Self | Tensor:
         """Fold batch dims away: their Euclidean norm; without dim, every leaf is folded whole.
 

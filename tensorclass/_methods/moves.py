@@ -15,6 +15,7 @@ from .._rules import dims as _dims
 from .._rules import moves as _moves
 from .._rules.shapes import names_after, result
 from .._tree.along import rows_after, wide
+from .._tree.blocks import viewed
 from .._tree.explain import explain
 from .._tree.node import Node
 
@@ -241,7 +242,7 @@ class MoveMethods(Node):
         except RuntimeError as error:
             explain("view", self, error)
             raise
-        return self._rebuild(fields, new, None if self._names is None else names_after(self._names, _moves.view(batch, shape_)))
+        return viewed(self, self._rebuild(fields, new, None if self._names is None else names_after(self._names, _moves.view(batch, shape_))))
 
     def expand(self, *shape: int | Sequence[int]) -> Self:
         """Repeat batch dims of size 1, or add dims in front, without copying.

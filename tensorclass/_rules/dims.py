@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import errors
+from .nearest import suggest
 from .sizes import Batch, Size, is_size, product, show
 
 
@@ -15,9 +16,21 @@ def dim_in(op: str, dim: int, batch_dims: int) -> int:
     >>> dim_in("flip", -1, 3)
     2
     """
+    if isinstance(dim, str):
+        raise errors.DimError(f"{op}: {dim!r} is no dim; an int would do")
     if not -batch_dims <= dim < batch_dims:
         raise errors.DimError(errors.dim_range(op, dim, -batch_dims, batch_dims - 1, batch_dims))
     return dim + batch_dims if dim < 0 else dim
+
+
+def place_of(op: str, name: str, names: Sequence[str | None] | None) -> int:
+    """The place of a dim that is given by its name."""
+    known = [one for one in names or () if one is not None]
+    if names is None or name not in known:
+        said = f"the names are {errors.some_names(known)}" if known else "the dims have no names"
+        near = suggest(name, [*known, "feature"])  # Which reductions take in place of a name.
+        raise errors.DimError(f"{op}: no dim is called {name!r}{near or f'; {said}'}")
+    return list(names).index(name)
 
 
 def new_dim_in(op: str, dim: int, batch_dims: int) -> int:

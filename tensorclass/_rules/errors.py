@@ -127,6 +127,34 @@ def no_field_to_set(class_name: str, name: Key, fields: Iterable[Key]) -> str:
     return f"Cannot set the attribute {name_of(name)}: {class_name} has no such field{near or '.'}{its}"
 
 
+def not_set(class_name: str, name: Key) -> str:
+    """A field that nothing has been written to yet."""
+    return f"field {name_of(name)} of {class_name} is not set yet"
+
+
+def no_truth() -> str:
+    """A container where a bool is asked for."""
+    return (
+        "a container has no truth value; (a == b).all() or .any() reduces a comparison, is_empty() asks for entries, "
+        "len() for rows"
+    )
+
+
+def condition_mismatch(shape: Batch, batch: Batch) -> str:
+    """A condition of `where` that has another shape than the batch."""
+    return f"where: the condition has shape {show(shape)}, the batch size is {show(batch)}; they must be equal"
+
+
+def shapes_differ(key: Key, shapes: Iterable[Batch]) -> str:
+    """An entry of a lazy stack that has another shape in each item."""
+    different = list(dict.fromkeys(show(shape) for shape in shapes))
+    shown = ", ".join(different[:3]) + (f" and {len(different) - 3} more" if len(different) > 3 else "")
+    return (
+        f"{name_of(key)} has shapes that differ from item to item ({shown}); .get({key!r}, as_list=True), "
+        "as_padded_tensor=True or as_nested_tensor=True read it, .densify(pad=0) pads them all"
+    )
+
+
 def locked(action: str) -> str:
     """A write to a locked container."""
     return f"cannot {action}: the container is locked; call .unlock_() on it first, or work on a .clone()"

@@ -34,12 +34,12 @@ RESERVED = frozenset(
 # What a frozen class refuses.
 IN_PLACE = frozenset(
     """
-    __iadd__ __iand__ __ifloordiv__ __imod__ __imul__ __ior__ __ipow__ __isub__ __itruediv__ __ixor__
-    __setitem__ abs_ acos_ add_ apply_ asin_ atan_ auto_batch_size_ bitwise_and_ bitwise_or_ bitwise_xor_ ceil_
-    clamp_ clear clear_device_ copy_ cos_ cosh_ del_ detach_ digamma_ div_ erf_ erfc_ exp_ expm1_ fill_ floor_
-    floor_divide_ fmod_ frac_ lgamma_ log10_ log1p_ log2_ log_ logical_not_ masked_fill_ memmap_ mul_ neg_ pop
-    popitem pow_ reciprocal_ relu_ remainder_ rename_ rename_key_ requires_grad_ round_ rsqrt_ set set_ set_at_
-    set_non_tensor setdefault sgn_ sigmoid_ sign_ sin_ sinh_ sqrt_ square_ sub_ tan_ tanh_ trunc_ update update_
-    update_at_ zero_
+    __iadd__ __iand__ __ifloordiv__ __imod__ __imul__ __ior__ __ipow__ __isub__ __itruediv__ __ixor__ __setitem__
+    abs_ acos_ add_ addcdiv_ addcmul_ apply_ asin_ atan_ auto_batch_size_ bitwise_and_ bitwise_or_ bitwise_xor_
+    ceil_ clamp_ clear clear_device_ copy_ cos_ cosh_ del_ detach_ digamma_ div_ erf_ erfc_ exp_ expm1_ fill_ floor_
+    floor_divide_ fmod_ frac_ lerp_ lgamma_ load_state_dict log10_ log1p_ log2_ log_ logical_not_ masked_fill_
+    memmap_ mul_ neg_ pop popitem pow_ reciprocal_ relu_ remainder_ rename_ rename_key_ requires_grad_ round_ rsqrt_
+    set set_ set_at_ set_non_tensor setdefault sgn_ sigmoid_ sign_ sin_ sinh_ sqrt_ square_ sub_ tan_ tanh_ trunc_
+    update update_ update_at_ zero_
     """.split()
 )

@@ -123,11 +123,18 @@ def canonical(op: str, role: Role, value: Any, batch: Batch) -> Any:
     return value
 
 
+def has_names(dims: Any) -> bool:
+    """Whether dims are given by name."""
+    return isinstance(dims, str) or (isinstance(dims, (tuple, list)) and any(isinstance(dim, str) for dim in dims))
+
+
 def moves_of(op: Op, batch: Batch, arguments: dict[str, Any]) -> Any:
     """What the rule says for these arguments (as the caller wrote them): moves, or one list of moves a result."""
     ready = {}
     for param in op.params:
         if param.name in arguments:
+            if op.family == "fold" and has_names(arguments[param.name]):
+                raise NotKnown  # Dims by their names, which the batch size alone does not tell; or "feature".
             ready[param.name] = canonical(op.name, param.role, arguments[param.name], batch)
         elif param.default is EMPTY and not param.role.star:
             raise TypeError(f"{op.name}: missing argument {param.name!r}")

@@ -114,7 +114,9 @@ def move_method(op: Op) -> str:
         "        except RuntimeError as error:",
         f'            explain("{op.name}", self, error)',
         "            raise",
-        f"        return self._rebuild(fields, new, {names})",
+        f"        return viewed(self, self._rebuild(fields, new, {names}))"
+        if op.name == "view"
+        else f"        return self._rebuild(fields, new, {names})",
     ]
     return "\n".join(lines)
 
@@ -171,7 +173,7 @@ def moves_file() -> str:
         "from __future__ import annotations\n\nfrom collections.abc import Sequence\n\nfrom torch import Tensor\n"
         "from typing_extensions import Self\n\nfrom .._rules import along as _along\nfrom .._rules import dims as _dims\n"
         "from .._rules import moves as _moves\nfrom .._rules.shapes import names_after, result\n"
-        "from .._tree.along import rows_after, wide\nfrom .._tree.explain import explain\nfrom .._tree.node import Node\n\n\n"
+        "from .._tree.along import rows_after, wide\nfrom .._tree.blocks import viewed\nfrom .._tree.explain import explain\nfrom .._tree.node import Node\n\n\n"
         'class MoveMethods(Node):\n    """Shape ops, each a loop over the entries."""\n\n    __slots__ = ()\n\n'
     )
     return head + "\n\n".join(move_method(op) + aliases(op) for op in rows) + "\n"
@@ -202,13 +204,13 @@ def fold_method(op: Op) -> str:
     given = options.get(extra or "", "{}")
     name = op.name
     first = f'        """{op.doc}\n\n        reduce=True folds everything to one tensor; dim="feature" folds the feature dims.\n        """'
-    kinds = "int | Sequence[int] | str | None"
+    kinds = "int | str | Sequence[int | str] | None"
     if name in ("any", "all"):
         return "\n".join([
             "    @overload",
             f"    def {name}(self, dim: None = None) -> bool: ...",
             "    @overload",
-            f"    def {name}(self, dim: int | Sequence[int] | str, keepdim: bool = False) -> Self: ...",
+            f"    def {name}(self, dim: int | str | Sequence[int | str], keepdim: bool = False) -> Self: ...",
             f"    def {name}(self, dim: {kinds} = None, keepdim: bool = False) -> Self | bool:",
             f'        """{op.doc.replace("every leaf is folded whole", "the answer is one bool")}"""',
             "        if dim is None and not keepdim:",

@@ -17,7 +17,7 @@ def explain(op: str, node: Node, error: Exception) -> None:
     """Raise the error again with the key, if an entry is of a kind that many ops of torch do not take."""
     if isinstance(error, errors.RuleError):
         return
-    for at, leaf in tensors_with_paths(node):
+    for at, leaf in tensors_with_paths(node, by_item=True):
         if uncommon(leaf):
             kind = "a nested tensor" if leaf.is_nested else f"a tensor of layout {leaf.layout}"
             said = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -27,9 +27,21 @@ def explain(op: str, node: Node, error: Exception) -> None:
             ) from error
 
 
+def explain_dtype(op: str, node: Node, error: RuntimeError) -> None:
+    """Raise the error again with the key, if an entry is of integers and torch asks for floats."""
+    if isinstance(error, errors.RuleError) or "floating point" not in str(error):
+        return
+    for at, leaf in tensors_with_paths(node, by_item=True):
+        if not (leaf.is_floating_point() or leaf.is_complex()):
+            raise errors.StructureError(
+                f"{op}: {errors.name_of(at)} is of {leaf.dtype}, and torch takes floats here; .float() first, or take "
+                "it out with .exclude()"
+            ) from error
+
+
 def explain_pair(op: str, node: Node, others: Sequence[Any], error: Exception) -> None:
     """Raise the error again with the key and both shapes, if an entry and its other side do not broadcast."""
-    for (at, leaf), other in zip(tensors_with_paths(node), others):
+    for (at, leaf), other in zip(tensors_with_paths(node, by_item=True), others):
         if isinstance(other, Tensor) and not broadcast_each_other(leaf.shape, other.shape):
             raise errors.ShapeError(
                 f"{op}: {errors.name_of(at)} has shape {list(leaf.shape)}, the other side has {list(other.shape)} there"

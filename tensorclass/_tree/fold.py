@@ -9,27 +9,38 @@ import torch
 from torch import Tensor
 
 from .._rules import errors
-from .._rules.dims import dims_in
+from .._rules.dims import dims_in, place_of
 from .._rules.folds import fold
 from .._rules.shapes import names_after, result
+from .explain import explain_dtype
 from .node import Node
 from .walk import gather
 
 N = TypeVar("N", bound=Node)
-Dim = Any  # An int, a sequence of ints, "feature" or None.
+Dim = Any  # An int or the name of a dim, a sequence of them, "feature" or None.
 
 
 def reduce(op: str, node: N, dim: Dim, keepdim: bool, many: bool, options: dict[str, Any]) -> N:
     """Fold dims of every leaf away."""
+    try:
+        return _reduced(op, node, dim, keepdim, many, options)
+    except RuntimeError as error:
+        explain_dtype(op, node, error)
+        raise
+
+
+def _reduced(op: str, node: N, dim: Dim, keepdim: bool, many: bool, options: dict[str, Any]) -> N:
     call = function(op)
     if dim is None and not keepdim:
         if op in ("logsumexp", "norm"):
             return leafwise(node, lambda leaf: call(leaf, dim=tuple(range(leaf.ndim))), ())
         return leafwise(node, lambda leaf: call(leaf, **options), ())
-    if isinstance(dim, str):
-        if dim != "feature":
-            raise errors.OptionError(f"{op}: dim {dim!r}; an int, a sequence of ints, 'feature' or None would do")
+    if isinstance(dim, str) and dim == "feature":
         return _features(node, call, keepdim, many, options)
+    if isinstance(dim, str):
+        dim = place_of(op, dim, node._names)
+    elif isinstance(dim, (list, tuple)):
+        dim = tuple([place_of(op, one, node._names) if isinstance(one, str) else one for one in dim])
     return along(op, node, dim, keepdim, many, options, call)
 
 

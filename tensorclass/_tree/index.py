@@ -112,7 +112,7 @@ def one_item(item: Any) -> Any:
         if item.is_floating_point() or item.is_complex():
             raise errors.DimError(f"index: a tensor of {item.dtype} cannot index; ints or bools would do")
         return item
-    if isinstance(item, (list, range)):
+    if isinstance(item, (list, range)):  # Lists in a list too: torch still reads those as a tuple, and warns.
         return torch.tensor(list(item)) if len(item) else torch.empty(0, dtype=torch.long)
     if type(item).__module__ == "numpy":
         return torch.as_tensor(item) if item.ndim else item.item()

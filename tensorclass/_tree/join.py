@@ -85,7 +85,8 @@ def _nodes(op: str, key: str, column: list[Any], dim: int) -> Any:
 def _data(op: str, key: str, column: list[Any], nodes: Sequence[Any], dim: int) -> Any:
     first = column[0]
     if all(value is first or equal(value, first) for value in column[1:]):
-        return first
+        if first is None or op != "stack" or nodes[0]._stacks_to_one_value():
+            return first
     if any(isinstance(value, Tensor) or (isinstance(value, Node) and not value._is_data) for value in column):
         _raise_column(op, key, column, None)
     if any(value is None for value in column) and nodes[0]._none_is_unset:

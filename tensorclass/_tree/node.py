@@ -91,6 +91,10 @@ class Node:
         """The error for a key that is not there."""
         return errors.KeyMissing(errors.key_missing(key, self._fields))
 
+    def _stacks_to_one_value(self) -> bool:
+        """Whether equal plain values are stacked to one of them."""
+        return True
+
     def _check_thawed(self, action: str) -> None:
         """Refuse a write that a frozen class forbids."""
 

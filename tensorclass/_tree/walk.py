@@ -117,10 +117,14 @@ def key_paths(node: Node, nested: bool, leaves_only: bool, under: Path = ()) -> 
             yield here
 
 
-def tensors_with_paths(node: Node, under: Path = ()) -> Iterator[tuple[Path, Tensor]]:
-    """Every tensor below a node with its path, in the order of gather."""
+def tensors_with_paths(node: Node, under: Path = (), by_item: bool = False) -> Iterator[tuple[Path, Tensor]]:
+    """Every tensor below a node with its path; by_item: in the order of gather, those of a lazy stack one by one."""
+    if by_item and node._items is not None:
+        for item in node._items:
+            yield from tensors_with_paths(item, under, True)
+        return
     for key, value in node._fields.items():
         if isinstance(value, Tensor):
             yield (*under, key), value
         elif is_tree(value):
-            yield from tensors_with_paths(value, (*under, key))
+            yield from tensors_with_paths(value, (*under, key), by_item)

@@ -170,7 +170,7 @@ class TensorDictModule(TensorDictModuleBase):
     def _target(self, tensordict: Any, out: Any) -> Any:
         if out is not None:
             return out
-        return TensorDict() if self._inplace is False else empty(tensordict)
+        return TensorDict() if self._inplace is False else type(tensordict).empty(tensordict)
 
     def _read(self, tensordict: Any) -> list[Any]:
         keys: list[Key] = self._in_keys  # type: ignore[assignment]  # Set in __init__.
@@ -202,13 +202,6 @@ class TensorDictModule(TensorDictModuleBase):
             return type(tensordict).get(tensordict, key) is None
         except LookupError:
             return False
-
-
-def empty(tensordict: Any) -> Any:
-    """A container like another, without its entries."""
-    if isinstance(tensordict, TensorDict):
-        return tensordict.empty()
-    return tensordict._rebuild({}, tensordict._batch, tensordict._names)
 
 
 def is_module(value: object) -> bool:

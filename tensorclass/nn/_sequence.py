@@ -20,7 +20,7 @@ from ._base import CHANGES, TensorDictModuleBase, leave_out
 from ._dispatch import MISSING, with_tensors
 from ._graph import flow_line, shown_keys
 from ._keys import keys_of
-from ._module import Inplace, empty, is_module
+from ._module import Inplace, is_module
 from ._skip import skips
 from ._wrappers import WrapModule
 
@@ -195,7 +195,8 @@ class TensorDictSequential(TensorDictModuleBase):
         out = self._run(type(tensordict).copy(tensordict), kwargs)  # type: ignore[attr-defined]  # As every container.
         if tensordict_out is not None:
             return self._give(out, tensordict_out)
-        return self._give(out, TensorDict() if inplace is False else empty(tensordict))
+        kind: Any = type(tensordict)
+        return self._give(out, TensorDict() if inplace is False else kind.empty(tensordict))
 
     def _run(self, tensordict: Any, kwargs: dict[str, Any]) -> Any:
         own = self.__dict__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 from collections.abc import Callable
 from typing import Any
@@ -65,7 +66,7 @@ def test_a_ragged_entry_is_read_as_list_padded_or_nested() -> None:
     assert [value.shape for value in batch.get("a", as_list=True)] == [(3,), (4,)]
     assert batch.get("a", as_padded_tensor=True, padding_value=0)[0].tolist() == [1, 1, 1, 0]
     assert batch.get("a", as_nested_tensor=True).is_nested
-    with pytest.raises(errors.RaggedError, match=r"'a' has another shape in each item \('\[3\]', '\[4\]'\)"):
+    with pytest.raises(errors.RaggedError, match=r"'a' has shapes that differ from item to item \(\[3\], \[4\]\)"):
         batch["a"]
     assert batch.get("c") is None
     assert {key: type(value) for key, value in batch.to_dict().items()} == {"a": list, "b": Tensor}
@@ -217,3 +218,34 @@ def test_what_is_done_to_a_lazy_stack_is_what_is_done_to_the_dense_container(dim
         found, wanted = op(held), op(TensorDict({"inner": dense.clone()}, 2))
         assert torch.equal(found["inner", "x"], wanted["inner", "x"])
         assert torch.equal(found["inner", "y"], wanted["inner", "y"])
+
+
+def test_apply_with_a_batch_size_gives_each_item_its_part_of_it() -> None:
+    stack = lazy_stack([TensorDict(a=torch.ones(3, 2), batch_size=3)] * 2)
+
+    assert stack.apply(lambda leaf: leaf.sum(0), batch_size=[2]).batch_size == (2,)
+    with pytest.raises(errors.ShapeError, match=r"apply: batch_size \[3\] does not keep the stack dim"):
+        stack.apply(lambda leaf: leaf, batch_size=[3])
+
+
+def test_dataclasses_replace_gives_a_lazy_stack() -> None:
+    stack = lazy_stack([Inner(x=torch.zeros(3), y=torch.zeros(3), batch_size=3)] * 2)
+
+    changed = dataclasses.replace(stack, x=torch.ones(2, 3))
+
+    assert changed.batch_size == (2, 3)
+    assert changed[1].x.tolist() == [1, 1, 1]
+
+
+def test_shapes_that_differ_are_not_all_listed() -> None:
+    stack = lazy_stack([TensorDict(a=torch.zeros(size)) for size in range(80)])
+    with pytest.raises(errors.RaggedError, match=r"\(\[0\], \[1\], \[2\] and 77 more\)"):
+        stack["a"]
+
+
+def test_an_error_in_a_nested_lazy_stack_names_the_entry_that_does_not_fit() -> None:
+    inner = lazy_stack([TensorDict(x=torch.zeros(2), y=torch.zeros(3))] * 2)
+    td = TensorDict({"n": inner, "z": torch.zeros(2)}, 2)
+    other = TensorDict({"n": {"x": torch.zeros(2, 2), "y": torch.zeros(2, 5)}, "z": torch.zeros(2)}, 2)
+    with pytest.raises(errors.ShapeError, match=r"add: \('n', 'y'\) has shape \[3\], the other side has \[5\] there"):
+        td + other

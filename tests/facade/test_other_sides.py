@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 
 from tensorclass import TensorDict, errors
 
@@ -76,3 +77,50 @@ def test_plain_data_against_a_tensor_is_refused_from_both_sides() -> None:
 def test_in_place_the_other_side_does_not_enlarge_the_batch() -> None:
     with pytest.raises(errors.ShapeError, match=r"add_: batch size \[4, 3, 3\] does not fit in batch size \[3, 3\]"):
         SQUARE.clone().add_(SQUARE.expand(4, 3, 3))
+
+
+@pytest.mark.parametrize("second", [torch.ones(3), torch.ones(3, dtype=torch.float64)])
+def test_an_op_of_three_in_place_is_the_op(second: Tensor) -> None:
+    def make() -> TensorDict:
+        return TensorDict(a=torch.arange(3.0), b=second.clone(), c=torch.full((3,), 2.0), batch_size=3)
+
+    start, other = make(), make() + 1
+    for got, want in (
+        (make().lerp_(other, 0.25), start.lerp(other, 0.25)),
+        (make().addcmul_(other, other, value=2), start.addcmul(other, other, value=2)),
+        (make().addcdiv_(other, other + 1), start.addcdiv(other, other + 1)),
+        (make().addcmul_(other, torch.arange(3.0)), start.addcmul(other, torch.arange(3.0))),
+    ):
+        assert (got == want).all()
+
+
+def test_an_op_of_three_in_place_writes_all_or_nothing() -> None:
+    td = TensorDict(a=torch.zeros(3), b=torch.zeros(3, 2), batch_size=3)
+    with pytest.raises(errors.ShapeError, match="lerp_: a value of shape"):
+        td.lerp_(TensorDict(a=torch.ones(3), b=torch.ones(3, 4), batch_size=3), 0.5)
+    with pytest.raises(errors.ShapeError, match="lerp_: batch size"):
+        td.lerp_(TensorDict(a=torch.ones(2, 3), b=torch.ones(2, 3, 2), batch_size=[2, 3]), 0.5)
+
+    assert td["a"].sum() == 0
+
+
+def test_reductions_take_the_names_of_dims() -> None:
+    td = TensorDict(a=torch.ones(2, 3, 4), batch_size=[2, 3], names=["batch", "time"])
+
+    assert td.sum("time").names == ["batch"]
+    assert td.mean(("time", "batch"))["a"].shape == (4,)
+    assert td.sum(("batch", 1))["a"].tolist() == [6, 6, 6, 6]
+    with pytest.raises(errors.DimError, match="sum: no dim is called 'tme'; did you mean 'time'?"):
+        td.sum("tme")
+    with pytest.raises(errors.DimError, match="sum: no dim is called 'time'; the dims have no names"):
+        td.rename(None, None).sum("time")
+    with pytest.raises(errors.DimError, match="cumsum: 'time' is no dim; an int would do"):
+        td.cumsum("time")  # type: ignore[arg-type]
+
+
+def test_a_mean_of_integers_names_the_entry() -> None:
+    td = TensorDict(a=torch.zeros(3), n={"count": torch.arange(3)}, batch_size=3)
+    with pytest.raises(
+        errors.StructureError, match=r"mean: \('n', 'count'\) is of torch.int64, and torch takes floats"
+    ):
+        td.mean(0)

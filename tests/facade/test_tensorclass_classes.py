@@ -19,7 +19,7 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from typing_extensions import Self
 
-from tensorclass import TensorClass, TensorDict, field, stack, tensorclass
+from tensorclass import TensorClass, TensorDict, errors, field, stack, tensorclass
 
 T = TypeVar("T", bound=TensorClass)
 Count = NewType("Count", int)
@@ -679,3 +679,52 @@ def test_derived_instances_compute_their_own() -> None:
     assert stat.doubled.tolist() == [2.0, -2.0]
     assert stat[1].doubled.item() == -2
     assert stat.replace(x=-stat.x).doubled.tolist() == [-2.0, 2.0]
+
+
+def test_an_option_that_there_is_not_is_refused_with_the_nearest_one() -> None:
+    with pytest.raises(errors.OptionError, match="unknown class option 'froze'; did you mean 'frozen'?") as seen:
+        declared("class X(TensorClass, froze=True):\n    n: Tensor")
+    assert isinstance(seen.value, TypeError)
+
+    with pytest.raises(errors.OptionError, match="unknown class option 'colour'; the options are 'frozen', 'autocast'"):
+        declared("class X(TensorClass, colour='red'):\n    n: Tensor")
+
+
+def test_a_class_may_take_keywords_of_its_own() -> None:
+    class Base(TensorClass):
+        n: Tensor
+
+        def __init_subclass__(cls, *, colour: str = "none", **options: Any) -> None:
+            super().__init_subclass__(**options)
+            cls.colour = colour
+
+        colour: ClassVar[str]
+
+    class Red(Base, colour="red"):
+        pass
+
+    assert Red.colour == "red"
+
+
+def test_a_class_variable_may_have_the_name_of_a_method() -> None:
+    class Grid(TensorClass):
+        dim: ClassVar[int] = 2  # type: ignore[assignment]  # Checkers mind; the class works.
+        cell: Tensor
+
+    assert Grid(cell=torch.zeros(3), batch_size=3)[0].dim == 2
+
+
+def test_an_instance_without_fields_can_be_made_after_another() -> None:
+    class Point(TensorClass):
+        x: Tensor
+        label: str | None = None
+
+    empty = Point(x=torch.zeros(3), label="a", batch_size=3).empty()
+
+    assert isinstance(empty, Point)
+    assert empty.batch_size == (3,)
+    assert empty.label is None
+    with pytest.raises(errors.RuleError, match="field 'x' of Point is not set yet"):
+        _ = empty.x
+    empty.x = torch.ones(3)
+    assert empty.x.sum() == 3

@@ -12,7 +12,17 @@ import pytest
 import torch
 from torch import nn
 
-from tensorclass import NonTensorData, TensorDict, assert_close, cat, errors, lazy_stack, set_list_to_stack, stack
+from tensorclass import (
+    NonTensorData,
+    TensorDict,
+    assert_close,
+    cat,
+    errors,
+    lazy_stack,
+    set_capture_non_tensor_stack,
+    set_list_to_stack,
+    stack,
+)
 
 
 def make() -> TensorDict:
@@ -392,3 +402,12 @@ def test_torch_load_reads_containers_without_unpickling_anything_else() -> None:
 def test_what_is_no_batch_size_is_refused_as_one(batch: Any, said: str) -> None:
     with pytest.raises(errors.RuleError, match=f"batch_size: .*{said}"):
         TensorDict(batch_size=batch)
+
+
+def test_equal_values_stay_one_a_row_where_that_is_asked_for() -> None:
+    rows = [TensorDict(tag="x"), TensorDict(tag="x")]
+    assert torch.stack(rows)["tag"] == "x"
+    with set_capture_non_tensor_stack(False):
+        assert torch.stack(rows)["tag"].tolist() == ["x", "x"]
+        assert lazy_stack(rows).densify()["tag"].tolist() == ["x", "x"]
+    assert torch.stack(rows)["tag"] == "x"

@@ -55,7 +55,7 @@ def test_a_fold_over_features_keeps_the_batch() -> None:
 
     assert torch.equal(td.sum("feature")["a"], td["a"].sum((1, 2)))
     assert torch.equal(td.mean("feature")["b"], td["b"])
-    with pytest.raises(errors.OptionError, match="sum: dim 'features'; an int, a sequence of ints, 'feature' or None"):
+    with pytest.raises(errors.DimError, match="sum: no dim is called 'features'; did you mean 'feature'?"):
         td.sum("features")
 
 
