@@ -59,7 +59,7 @@ class GymWrapper(EnvBase[Seen, Done]):
     >>> env.set_seed(0)
     795726461
     >>> env.rollout(3)["observation"].shape, env.action_spec
-    (torch.Size([3, 4]), Categorical(2, shape=[], dtype=torch.int64))
+    (torch.Size([3, 4]), Categorical(n=2, shape=(), device='cpu', dtype=torch.int64))
 
     Box gives Bounded (Unbounded without bounds), Discrete OneHot or with categorical_action_encoding=True Categorical,
     MultiDiscrete MultiOneHot or MultiCategorical, MultiBinary Binary, Text NonTensor. The parts of a Dict are entries,

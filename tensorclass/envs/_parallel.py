@@ -24,15 +24,11 @@ NOTHING: Any = ((), {})  # What a worker says beside what it writes into the mem
 class ParallelEnv(Many[Obs, Action]):
     """Environments in processes of their own, as one environment with a first batch dim.
 
-    ```python
-    def make() -> GymEnv:
-        return GymEnv("CartPole-v1")
-
-    if __name__ == "__main__":
-        env = ParallelEnv(4, make)
-        env.rollout(100, break_when_any_done=False)   # [4, 100]
-        env.close()
-    ```
+    >>> from tensorclass.envs import GymEnv
+    >>> env = ParallelEnv(2, lambda: GymEnv("CartPole-v1"))  # In a program: in `if __name__ == "__main__":`.
+    >>> env.rollout(20, break_when_any_done=False).shape
+    torch.Size([2, 20])
+    >>> env.close()
 
     The same numbers as SerialEnv for a seed. Actions and what comes of them lie in shared memory; nothing is pickled at
     a step, as long as the environments give what their specs say. What a worker raises is raised here as a WorkerError
