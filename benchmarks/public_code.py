@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 
+from tensorclass_mypy._config import LEVELS, table_hash
+
 # What to install, and the package that it brings: about 640 000 lines.
 PACKAGES = {
     "einops": "einops",
@@ -44,12 +46,13 @@ class Run:
 def main() -> int:
     arguments = argparse.ArgumentParser(prog="python -m benchmarks.public_code", description=__doc__)
     arguments.add_argument("--only", nargs="*", default=list(PACKAGES), help="names to install (all of the list)")
-    arguments.add_argument("--calls", default="off", choices=["off", "result", "full"], help="the plugin's level (off)")
+    arguments.add_argument("--calls", default="arguments", choices=LEVELS, help="the plugin's level (arguments)")
     arguments.add_argument("--folder", type=Path, default=Path(gettempdir()) / "tensorclass-public-code")
     options = arguments.parse_args()
     code = install(options.only, options.folder)
 
-    with_plugin = f"plugins = tensorclass_mypy\n[tensorclass-mypy]\ncalls = {options.calls}\n"
+    # With the plugin's own hash: what an older one has left in the cache would be read all over again.
+    with_plugin = f"plugins = tensorclass_mypy\n[tensorclass-mypy]\ncalls = {options.calls}\n# {table_hash()}\n"
     lines = new = 0
     print("package".ljust(18), "   lines  without (s)  with (s)  new errors  gone")
     asked: list[str] = options.only

@@ -59,6 +59,9 @@ def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
         from ._modules import attribute
 
         return attribute(walk, expr, owner, thing)
+    if isinstance(owner, tuple) and name in ("values", "indices") and len(owner) == 2:
+        if all(isinstance(one, Tensor) for one in owner):  # What max, sort and their kind give.
+            return owner[name == "indices"]
     if isinstance(thing, (Items, Mapped)) or isinstance(owner, (str, tuple)):
         return Method(owner, name)
     if isinstance(owner, Class):
@@ -335,7 +338,7 @@ def index_items(walk: Walk, index: Value) -> Any:
     return UNKNOWN
 
 
-def batch_at(walk: Walk, expr: IndexExpr, box: Box, index: Value) -> Any:
+def batch_at(walk: Walk, expr: Expression, box: Box, index: Value) -> Any:
     """The batch size of x[index], or None."""
     items = index_items(walk, index)
     if box.batch is None:
@@ -358,7 +361,7 @@ def batch_at(walk: Walk, expr: IndexExpr, box: Box, index: Value) -> Any:
     return None
 
 
-def _too_many(walk: Walk, expr: IndexExpr, box: Box, index: Value) -> None:
+def _too_many(walk: Walk, expr: Expression, box: Box, index: Value) -> None:
     """Some index that is no key, for a container without batch dims."""
     if box.batch == () and box.no_batch_size and (is_size(index) or isinstance(index, (Cut, Tensor))):
         text = "index: 1 index for 0 batch dims (batch size []); no batch_size was given where this was made"
@@ -408,6 +411,10 @@ def write_item(
             write_rows(walk, target, thing, index, value, source or target)
     elif isinstance(thing, Net):
         walk.here.put(owner, replace(thing, settings={}, touched=True))
+    elif isinstance(thing, Tensor):
+        from ._tensors import write_rows as write_tensor_rows
+
+        write_tensor_rows(walk, source or target, target, thing, index, walk.here.get(value))
     else:
         walk.here.forget(value)
 

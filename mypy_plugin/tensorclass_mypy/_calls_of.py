@@ -1,13 +1,21 @@
-"""Calls of any nn.Module: `module(x)` has the signature, or the result, of its forward."""
+"""Calls of any nn.Module: `module(x)` takes what its forward takes, and gives what it gives, as the settings say."""
 
 from __future__ import annotations
 
-from mypy.nodes import FuncDef
+from typing import Any
+
+from mypy.nodes import CallExpr, FuncDef, TypeInfo
 from mypy.plugin import MethodSigContext
 from mypy.typeops import bind_self
 from mypy.types import AnyType, CallableType, FunctionLike, Instance, TypeOfAny, get_proper_type
 
-from ._types import is_library, is_module
+from tensorclass._rules import errors
+
+from . import _codes, _report
+from ._say import meant
+from ._types import is_library, is_module, is_ours
+
+MODULE = "torch.nn.modules.module.Module"
 
 
 def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
@@ -16,17 +24,11 @@ def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
     instance = ctx.type
     if not isinstance(instance, Instance) or not is_module(instance.type):
         return signature
-    info = instance.type
-    call = info.get("__call__")
-    owner = getattr(call.node, "info", None) if call is not None else None
-    if owner is not None and owner.fullname != "torch.nn.modules.module.Module":
+    forward = _forward(instance.type)
+    if forward is None:
         return signature
-    forward = info.get_method("forward")
-    if (
-        not isinstance(forward, FuncDef)
-        or forward.info.fullname == "torch.nn.modules.module.Module"
-        or forward.abstract_status
-    ):
+    if level == "arguments":
+        check(ctx, instance.type, forward)
         return signature
     typ = forward.type
     if not isinstance(typ, CallableType) or is_library(forward.info) and level != "full":
@@ -43,3 +45,47 @@ def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
         if signature.arg_types
         else bound.copy_modified(arg_types=[every] * len(bound.arg_types))
     )
+
+
+def _forward(info: TypeInfo) -> FuncDef | None:
+    """The forward that a call of an instance runs, as far as its class says."""
+    call = info.get("__call__")
+    owner = getattr(call.node, "info", None) if call is not None else None
+    if owner is not None and owner.fullname != MODULE:
+        return None
+    forward = info.get_method("forward")
+    if not isinstance(forward, FuncDef) or forward.info.fullname == MODULE or forward.abstract_status:
+        return None
+    return forward
+
+
+def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> None:
+    """Say that a call has too few or too many arguments, or one by a name that forward does not have."""
+    call: Any = ctx.context
+    kinds, names = list(forward.arg_kinds[1:]), list(forward.arg_names[1:])
+    if not isinstance(call, CallExpr) or is_ours(info) or "site-packages" in ctx.api.path:
+        return
+    if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
+        return
+    text = _wrong(info.name, kinds, [name or "" for name in names], call)
+    if text is not None:
+        _report.say(ctx.api, call, _codes.CALL, text)
+
+
+def _wrong(owner: str, kinds: list[Any], names: list[str], call: CallExpr) -> str | None:
+    takes = f"it takes {errors.some_names(names)}" if names else "it takes none"
+    given = [name for name in call.arg_names if name is not None]
+    count = len(call.args) - len(given)
+    places = [name for name, kind in zip(names, kinds) if kind.is_positional()]
+    for name in given:
+        if name not in names:
+            return f"{owner}.forward has no argument {name!r}{meant(name, names, takes)}"
+        if name in places[:count]:
+            return f"{owner}.forward is given {name!r} twice: by place and by name"
+    if count > len(places):
+        return f"{owner}.forward: {errors.count(count, 'argument')} by place; {takes}"
+    missing = [name for name, kind in zip(names, kinds) if kind.is_required() and name not in given]
+    missing = [name for name in missing if name not in places[:count]]
+    if missing:
+        return f"{owner}.forward needs {errors.some_names(missing)} as well; {takes}"
+    return None

@@ -13,6 +13,7 @@ KEY: Final = ErrorCode("tensorclass-key", "A key that a TensorDict does not have
 BATCH: Final = ErrorCode("tensorclass-batch", "Batch sizes that do not fit", "tensorclass")
 SHAPE: Final = ErrorCode("tensorclass-shape", "Tensor shapes or dtypes that do not fit", "tensorclass")
 MODULE: Final = ErrorCode("tensorclass-module", "Keys and calls of modules that do not fit", "tensorclass")
+CALL: Final = ErrorCode("tensorclass-call", "A call of a module that its forward does not take", "tensorclass")
 PLUGIN: Final = ErrorCode("tensorclass-plugin", "A defect inside the plugin", "tensorclass")
 
-ALL: Final = {code.code: code for code in (FIELD, KEY, BATCH, SHAPE, MODULE, PLUGIN)}
+ALL: Final = {code.code: code for code in (FIELD, KEY, BATCH, SHAPE, MODULE, CALL, PLUGIN)}

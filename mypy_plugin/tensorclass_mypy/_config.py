@@ -13,16 +13,16 @@ from mypy.options import Options
 
 from tensorclass._rules import table
 
-LEVELS = ("off", "result", "full")
+# What `module(x)` is for any nn.Module: Any (off); Any, with the number and names of its arguments checked (arguments);
+# what forward gives (result); its whole signature (full).
+LEVELS = ("off", "arguments", "result", "full")
 
 
 @dataclass
 class Config:
     """The settings, each with what holds when it is not given."""
 
-    calls: str = (
-        "off"  # What `module(x)` is for any nn.Module: Any (off), the result of forward (result), its signature (full).
-    )
+    calls: str = "arguments"
     disable: set[str] = field(default_factory=set)  # Error codes that are not told.
     facts: bool = True  # Follow values through the program.
 

@@ -9,7 +9,8 @@ from mypy.nodes import CallExpr
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
-from ._dtypes import kind_of
+from ._dtypes import kind_of, shown
+from ._evaluate import elements
 from ._hints import unlike
 from ._tensors import known
 from ._types import known_type
@@ -67,6 +68,8 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     if name == "linear":
         return linear(walk, expr, first, values[1] if len(values) > 1 else UNKNOWN)
     if name == "one_hot":
+        if kind_of(first.dtype) in ("float", "complex"):
+            walk.say(expr, _codes.SHAPE, f"one_hot: the input has dtype {shown(first.dtype)}; it takes ints")
         count = given.get("num_classes", values[1] if len(values) > 1 else UNKNOWN)
         shape = known(first)
         return Tensor(
@@ -76,8 +79,53 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         weight = values[1] if len(values) > 1 else UNKNOWN
         shape, table = known(first), known(weight) if isinstance(weight, Tensor) else None
         return Tensor(None if shape is None or not table else (*shape, table[-1]), "float")
+    if name in ("conv1d", "conv2d", "conv3d"):
+        return conv(walk, expr, name, first, values[1] if len(values) > 1 else UNKNOWN, given)
+    if name == "layer_norm":
+        wanted = elements(walk, given.get("normalized_shape", args.positional[1][0] if len(values) > 1 else UNKNOWN))
+        return layer_norm(walk, expr, first, wanted)
+    if name == "scaled_dot_product_attention":
+        return attention(walk, expr, values)
     typ = known_type(walk, expr)
     return walk.from_type(typ) if typ is not None else Tensor()
+
+
+def conv(walk: Walk, expr: Any, name: str, first: Tensor, weight: Any, given: dict[str, Value]) -> Value:
+    """F.conv2d(x, weight): the channels of the input are those of the weight."""
+    dims = int(name[4])
+    shape, table = known(first), known(weight) if isinstance(weight, Tensor) else None
+    if shape is None or not table or len(shape) not in (dims + 1, dims + 2) or len(table) != dims + 2:
+        return Tensor()
+    if given.get("groups", 1) == 1 and unlike(walk, shape[-dims - 1], table[1]):
+        text = f"{name}: the input {show_shape(shape)} has {show_shape(shape[-dims - 1 : -dims])[1:-1]} channels, "
+        walk.say(expr, _codes.SHAPE, text + f"the weight {show_shape(table)} takes {show_shape(table[1:2])[1:-1]}")
+    return Tensor()
+
+
+def layer_norm(walk: Walk, expr: Any, first: Tensor, wanted: Any) -> Value:
+    shape = known(first)
+    if shape is not None and isinstance(wanted, tuple) and 0 < len(wanted) <= len(shape):
+        tail = shape[len(shape) - len(wanted) :]
+        if all(is_size(size) for size in wanted) and any(unlike(walk, a, b) for a, b in zip(tail, wanted)):
+            text = f"layer_norm: the last dims of the input {show_shape(shape)} are {show_shape(tail)}, "
+            walk.say(expr, _codes.SHAPE, text + f"normalized_shape is {show_shape(wanted)}")
+    return Tensor(first.shape, first.dtype)
+
+
+def attention(walk: Walk, expr: Any, values: list[Any]) -> Value:
+    """F.scaled_dot_product_attention(query, key, value)"""
+    shapes = [known(value) if isinstance(value, Tensor) else None for value in values[:3]]
+    if len(shapes) < 3 or any(shape is None or len(shape) < 2 for shape in shapes):
+        return Tensor()
+    query, key, value = (shape or () for shape in shapes)
+    for word, place, one, other in (("key", -1, query, key), ("value", -2, key, value)):
+        if unlike(walk, one[place], other[place]):
+            against = "query" if word == "key" else "key"
+            text = f"scaled_dot_product_attention: dim {place} of the {word} {show_shape(other)} is "
+            text += f"{show_shape((other[place],))[1:-1]}, that of the {against} {show_shape(one)} is "
+            walk.say(expr, _codes.SHAPE, text + show_shape((one[place],))[1:-1])
+            return Tensor()
+    return Tensor((*query[:-1], value[-1]), kind_of(values[0].dtype))
 
 
 def _reduced(given: dict[str, Value], shape: Any, kind: str | None) -> Value:

@@ -13,8 +13,10 @@ from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _wraps
 from ._containers import flat_key
+from ._fields import fields_of
 from ._keys import is_key
 from ._values import (
+    Class,
     Items,
     Many,
     Mapped,
@@ -259,6 +261,28 @@ def check_selected(walk: Walk, node: Expression, ref: Value, net: Net, selected:
             walk.say(node, _codes.MODULE, errors.not_an_out_key(key, writes))
 
 
+def _typed(walk: Walk, expr: CallExpr, net: Net, args: Args) -> None:
+    """module.typed(In, Out): in_keys are fields of the one class, fields of the other are out_keys."""
+    given = args.take("input_type output_type")
+    ends = [given.get(name) for name in ("input_type", "output_type")]
+    reads, writes = in_keys(walk, net), out_keys(walk, net)
+    if reads is None or writes is None or not all(isinstance(end, Class) for end in ends):
+        return
+    takes, gives = (fields_of(end.info) if isinstance(end, Class) else None for end in ends)
+    if takes is None or gives is None or not isinstance(ends[0], Class) or not isinstance(ends[1], Class):
+        return
+    for key in reads:
+        if (flat_key(key) or ("",))[0] not in takes:
+            walk.say(expr, _codes.MODULE, errors.no_field(ends[0].info.name, key, list(takes)))
+            return
+    there = {(flat_key(key) or ("",))[0] for key in writes} | set(takes)
+    for name, field in gives.items():
+        if name not in there and not field.has_default and not field.optional and not field.init_only:
+            text = f"{ends[1].info.name}.{name} is neither written by the module nor a field of {ends[0].info.name}; "
+            walk.say(expr, _codes.MODULE, text + f"the out_keys are {errors.some_names(writes)}")
+            return
+
+
 def _subsequence(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
     """sequence.select_subsequence(in_keys, out_keys): some module must be left."""
     given = args.take("in_keys out_keys")
@@ -318,6 +342,9 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
         return ref
     if name == "select_subsequence" and net.kind in SEQUENCES and not net.touched:
         return _subsequence(walk, expr, net, args)
+    if name == "typed" and net.kind in (*READS_KEYS, *SEQUENCES) and not net.touched:
+        _typed(walk, expr, net, args)
+        return UNKNOWN
     if name == "reset_out_keys":
         walk.here.put(ref, replace(net, settings={**net.settings, "selected": None}))
         return ref

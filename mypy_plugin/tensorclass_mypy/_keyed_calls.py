@@ -53,7 +53,7 @@ def run(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
     thing = walk.here.get(first)
     if isinstance(thing, Box) and not net.touched:
         return run_on(walk, expr, net, first)
-    if (isinstance(thing, Tensor) or (not args.positional and args.named)) and args.whole and not net.touched:
+    if (isinstance(thing, Tensor) or not args.positional) and args.whole and not net.touched:
         return dispatch(walk, expr, net, args)
     leak(walk, args.values())
     return UNKNOWN

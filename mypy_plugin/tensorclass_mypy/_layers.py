@@ -45,6 +45,12 @@ PARAMETERS = {
     "LSTM": _RNN,
     "RNN": "input_size hidden_size num_layers nonlinearity bias batch_first dropout bidirectional",
     "Bilinear": "in1_features in2_features out_features",
+    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell"), "input_size hidden_size"),
+    **dict.fromkeys(
+        ("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"),
+        "in_channels out_channels kernel_size stride padding output_padding groups bias dilation padding_mode",
+    ),
+    **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer"), "d_model nhead dim_feedforward dropout"),
 }
 POINTWISE = {
     "ReLU", "Tanh", "Sigmoid", "GELU", "SiLU", "ELU", "LeakyReLU", "Identity", "Dropout", "Softplus", "Softmax",
@@ -80,6 +86,24 @@ def forward(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
         return cross_entropy(walk, expr, "cross_entropy" if kind[0] == "C" else "nll_loss", tensor, target, given)
     handler = _LAYERS.get(kind)
     return handler(walk, expr, net, tensor, values) if handler is not None else UNKNOWN
+
+
+def check_made(walk: Walk, expr: Any, net: Net) -> None:
+    """Arguments that no layer can be made with."""
+    rules = {
+        "MultiheadAttention": ("embed_dim", "num_heads"),
+        "TransformerEncoderLayer": ("d_model", "nhead"),
+        "TransformerDecoderLayer": ("d_model", "nhead"),
+        "GroupNorm": ("num_channels", "num_groups"),
+    }
+    names = [rules[net.kind]] if net.kind in rules else []
+    if net.kind.startswith("Conv"):
+        names = [("in_channels", "groups"), ("out_channels", "groups")]
+    for whole, part in names:
+        size, parts = net.settings.get(whole), net.settings.get(part)
+        if is_int(size) and is_int(parts) and parts > 0 and size % parts:
+            walk.say(expr, _codes.SHAPE, f"{net.kind}: {whole} {size} is no multiple of {part} {parts}")
+            return
 
 
 def mismatch(walk: Walk, expr: Any, kind: str, tensor: Tensor, size: Any, wanted: Any, where: str) -> None:
@@ -214,9 +238,6 @@ def embedding(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
 
 def attention(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
     wanted = net.settings.get("embed_dim", UNKNOWN)
-    heads = net.settings.get("num_heads", UNKNOWN)
-    if is_int(wanted) and is_int(heads) and heads and wanted % heads:
-        walk.say(expr, _codes.SHAPE, f"MultiheadAttention: embed_dim {wanted} is no multiple of num_heads {heads}")
     own = {"kdim", "vdim"} & net.settings.keys()
     for place, value in enumerate(values[:3]):
         if isinstance(value, Tensor) and value.shape and not (place and own) and unlike(walk, value.shape[-1], wanted):
@@ -261,6 +282,63 @@ def recurrent(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
     return (Tensor((*shape[:-1], size), kind_of(tensor.dtype)), state)
 
 
+def cell(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    """A recurrent cell: one step."""
+    shape = known(tensor)
+    wanted, hidden = net.settings.get("input_size", UNKNOWN), net.settings.get("hidden_size", UNKNOWN)
+    found = Tensor(None, "float")
+    if shape:
+        if unlike(walk, shape[-1], wanted):
+            mismatch(walk, expr, net.kind, tensor, shape[-1], wanted, "the last dim")
+        else:
+            found = Tensor((*shape[:-1], hidden if is_size(hidden) else UNKNOWN), kind_of(tensor.dtype))
+    return (found, found) if net.kind == "LSTMCell" else found
+
+
+def transposed(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    """A transposed convolution."""
+    dims = int(net.kind[-2])
+    shape = known(tensor)
+    settings = net.settings
+    if shape is None or len(shape) not in (dims + 1, dims + 2):
+        return Tensor(None, "float")
+    wanted = settings.get("in_channels", UNKNOWN)
+    if unlike(walk, shape[-dims - 1], wanted):
+        mismatch(walk, expr, net.kind, tensor, shape[-dims - 1], wanted, "the channels")
+        return Tensor(None, "float")
+    names = {"kernel_size": UNKNOWN, "stride": 1, "padding": 0, "output_padding": 0, "dilation": 1}
+    parts = {name: each(walk, settings.get(name, usual), dims) for name, usual in names.items()}
+    sizes: list[Any] = []
+    for place, size in enumerate(shape[-dims:]):
+        kernel, stride, pad, extra, gap = (parts[name][place] for name in names)
+        if all(is_int(one) for one in (size, kernel, stride, pad, extra, gap)):
+            sizes.append((size - 1) * stride - 2 * pad + gap * (kernel - 1) + extra + 1)
+        else:
+            sizes.append(UNKNOWN)
+    out = settings.get("out_channels", UNKNOWN)
+    row = (*shape[: -dims - 1], out if is_size(out) else UNKNOWN, *sizes)
+    return Tensor(row, kind_of(tensor.dtype))
+
+
+def bilinear(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    for place, value in enumerate(values[:2]):
+        wanted = net.settings.get(f"in{place + 1}_features", UNKNOWN)
+        shape = known(value) if isinstance(value, Tensor) else None
+        if shape and unlike(walk, shape[-1], wanted):
+            mismatch(walk, expr, "Bilinear", value, shape[-1], wanted, f"the last dim (of input {place})")
+            return Tensor(None, "float")
+    shape, out = known(tensor), net.settings.get("out_features", UNKNOWN)
+    return Tensor((*shape[:-1], out if is_size(out) else UNKNOWN) if shape else None, "float")
+
+
+def transformer(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    wanted = net.settings.get("d_model", UNKNOWN)
+    if tensor.shape and not isinstance(tensor.shape[-1], Star) and unlike(walk, tensor.shape[-1], wanted):
+        mismatch(walk, expr, net.kind, tensor, tensor.shape[-1], wanted, "the last dim")
+        return Tensor(None, "float")
+    return Tensor(tensor.shape, kind_of(tensor.dtype))
+
+
 _LAYERS: dict[str, Any] = {
     "Linear": linear,
     **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d"), conv),
@@ -273,6 +351,10 @@ _LAYERS: dict[str, Any] = {
     "Flatten": flatten,
     "Unflatten": unflatten,
     **dict.fromkeys(("GRU", "LSTM", "RNN"), recurrent),
+    **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell"), cell),
+    **dict.fromkeys(("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), transposed),
+    "Bilinear": bilinear,
+    **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer"), transformer),
 }
 
 

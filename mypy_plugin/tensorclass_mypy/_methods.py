@@ -12,9 +12,10 @@ from tensorclass._rules.sizes import UNKNOWN, product
 
 from . import _codes, _keys, _self_keys
 from ._containers import as_field, copied, flat_key, like, misfit, op, sizes_of
+from ._dtypes import kind_of
 from ._fields import fields_of
 from ._types import is_ours, is_tensorclass, is_tensordict, returned
-from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Unset, Value, has_star, is_int
+from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Tensor, Unset, Value, has_star, is_int
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -23,15 +24,18 @@ if TYPE_CHECKING:
 # A new container with the same entries and batch size.
 COPIES = {
     "clone", "copy", "to", "cpu", "cuda", "detach", "contiguous", "float", "double", "half", "bfloat16", "int",
-    "long", "bool", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_",
+    "long", "bool", "short", "rename", "consolidate", "clamp", "addcdiv", "addcmul", "lerp", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_",
 }  # fmt: skip
 # The container itself, its entries the same.
-ITSELF = {"detach_", "zero_grad", "share_memory_", "requires_grad_", "zero_", "fill_", "refine_names", "pin_memory_"}
+ITSELF = {"detach_", "zero_grad", "share_memory_", "requires_grad_", "zero_", "fill_", "refine_names", "pin_memory_",
+    "clamp_", "addcdiv_", "addcmul_", "lerp_", "copy_", "apply_", "clear_device_", "auto_device_", "rename_",
+}  # fmt: skip
 # Questions.
 ASKS = {
     "items", "values", "is_empty", "is_contiguous", "is_memmap", "bytes", "device", "depth", "entry_class",
     "get_non_tensor", "to_dict", "non_tensor_items", "sorted_keys", "is_shared", "numpy", "tolist", "saved_path",
-    "data_ptr", "is_cuda", "print_schema", "hash",
+    "data_ptr", "is_cuda", "print_schema", "hash", "state_dict", "param_count", "get_item_shape", "is_floating_point",
+    "to_namedtuple", "to_struct_array", "is_pinned", "is_meta", "is_cpu", "max", "min", "tensor_split",
 }  # fmt: skip
 
 
@@ -260,6 +264,12 @@ def apply(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args, extra: i
         gives = "a name and " if extra else ""
         values = errors.count(count - extra, "value")
         walk.say(expr, _codes.MODULE, f"{word}: the function is called with {gives}{values}, and it takes {wanted}")
+    for other, node in args.positional[1:] if not args.named else ():
+        theirs = walk.here.get(other)
+        if isinstance(theirs, Box) and theirs.info is None and box.info is None and not theirs.open:
+            missing = [key for key in box.fields if key not in theirs.fields]
+            if missing:
+                walk.say(node, _codes.KEY, errors.key_missing(missing[0], list(theirs.fields)))
     from ._calls import leak
 
     batch = sizes_of(walk, args.named["batch_size"][0]) if "batch_size" in args.named else box.batch
@@ -307,6 +317,88 @@ def where(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value
     return join_where(walk, expr, given.get("condition", UNKNOWN), box)
 
 
+def flatten_keys(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.flatten_keys("."): the entries of nested containers under one name each."""
+    given = args.take("separator inplace")
+    between = given.get("separator", ".")
+    if box.info is not None or given.get("inplace", False) is not False or not isinstance(between, str):
+        walk.here.forget(ref)
+        return UNKNOWN
+    fields = _flat(walk, box, between)
+    return walk.here.new(replace(box, fields=fields or {}, open=fields is None, locked=False))
+
+
+def _flat(walk: Walk, box: Box, between: str) -> dict[str, Value] | None:
+    found: dict[str, Value] = {}
+    if box.open:
+        return None
+    for name, value in box.fields.items():
+        inner = walk.here.get(value)
+        if isinstance(inner, Box):
+            under = _flat(walk, inner, between) if inner.info is None else None
+            if under is None:
+                return None
+            found.update({f"{name}{between}{key}": item for key, item in under.items()})
+        elif value is UNKNOWN:
+            return None  # Perhaps a container.
+        else:
+            found[name] = value
+    return found
+
+
+def unflatten_keys(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.unflatten_keys("."): which names are split is left open."""
+    if args.take("separator inplace").get("inplace", False) is not False:
+        walk.here.forget(ref)
+        return ref
+    return walk.here.new(Box(box.info, box.type, box.exact, box.batch))
+
+
+def masked_fill(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.masked_fill(mask, value): the mask is an index of its rows."""
+    masked(walk, expr, box, args)
+    return like(walk, box)
+
+
+def masked_fill_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    masked(walk, expr, box, args)
+    return ref
+
+
+def masked_select(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    return like(walk, box, masked(walk, expr, box, args), keep=False)
+
+
+def masked(walk: Walk, expr: CallExpr, box: Box, args: Args) -> Any:
+    """The batch size of the rows that a mask picks."""
+    from ._attributes import batch_at
+
+    mask = walk.here.get(args.take("mask").get("mask", UNKNOWN))
+    return batch_at(walk, expr, box, mask) if isinstance(mask, Tensor) and kind_of(mask.dtype) == "bool" else None
+
+
+def at_rows(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.get_at(key, index), x.set_at_(key, value, index): the key must be there."""
+    key = flat_key(args.take("key").get("key", UNKNOWN))
+    if key is not None:
+        _, wrong = _keys.find(walk, ref, key)
+        if wrong is not None:
+            walk.say(expr, _codes.KEY, wrong)
+    return UNKNOWN
+
+
+def clear(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    walk.here.put(ref, replace(box, fields={}, open=box.info is not None))
+    return ref
+
+
+def as_other(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
+    """x.expand_as(other), x.view_as(other)"""
+    other = walk.here.get(args.values()[0]) if args.values() else UNKNOWN
+    batch = other.batch if isinstance(other, Box) else other.shape if isinstance(other, Tensor) else None
+    return like(walk, box, batch, keep=False)
+
+
 def densify(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     """x.densify(pad=0): the uneven dims have one size, which nobody has worked out here."""
     return like(walk, box, None, keep=False)
@@ -346,6 +438,16 @@ _METHODS: dict[str, Any] = {
     "to_module": to_module,
     "where": where,
     "densify": densify,
+    "masked_fill": masked_fill,
+    "masked_fill_": masked_fill_inplace,
+    "masked_select": masked_select,
+    "get_at": at_rows,
+    "clear": clear,
+    "expand_as": as_other,
+    "view_as": as_other,
+    "reshape_as": as_other,
+    "flatten_keys": flatten_keys,
+    "unflatten_keys": unflatten_keys,
     "new_zeros": new_shape,
     "new_ones": new_shape,
     "new_empty": new_shape,

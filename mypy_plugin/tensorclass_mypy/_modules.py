@@ -68,7 +68,9 @@ def made(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
     for value in args.values():
         if not isinstance(walk.here.get(value), Items):
             walk.here.forget(value)
-    return walk.here.new(Net(info.name, info, args.whole, settings, touched=not args.whole))
+    net = Net(info.name, info, args.whole, settings, touched=not args.whole)
+    _layers.check_made(walk, expr, net)
+    return walk.here.new(net)
 
 
 def sequence(walk: Walk, info: TypeInfo, args: Args) -> Value:

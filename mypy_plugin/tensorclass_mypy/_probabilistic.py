@@ -50,6 +50,8 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
     )
     if isinstance(cls, Class) and names is not None:
         _check_names(walk, expr, where, cls.info, names, keywords, args)
+    if "default_interaction_type" in args.named:
+        check_interaction(walk, args.named["default_interaction_type"][1], given.get("default_interaction_type"))
     composite = isinstance(cls, Class) and cls.info.name == "CompositeDistribution"
     samples = _samples(walk, given, keywords, composite)
     settings["samples"] = samples
@@ -246,7 +248,22 @@ def composite(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
                 if path is not None and path[0] not in box.fields:
                     where = args.named.get("distribution_map", (None, expr))[1]
                     walk.say(where, _codes.MODULE, f"distribution_map: {errors.key_missing(name, list(box.fields))}")
+                elif path is not None and len(path) == 1:
+                    _check_parameters(walk, expr, name, walk.here.get(box.fields[path[0]]), names.items[name])
     return walk.here.new(Net("CompositeDistribution", info, True, settings))
+
+
+def _check_parameters(walk: Walk, expr: CallExpr, name: Any, box: Any, cls: Value) -> None:
+    """The parameters of one part of a composite distribution: their names are those of its class."""
+    found = init_names(cls.info) if isinstance(cls, Class) else None
+    if found is None or found[2] or not found[0] or not isinstance(box, Box) or box.open or box.info is not None:
+        return
+    for key in box.fields:
+        if key not in found[0]:
+            rest = meant(key, found[0], f"it takes {errors.some_names(found[0])}")
+            text = f"params: {cls.info.name} (of {errors.name_of(name)}) has no parameter {key!r}{rest}"
+            walk.say(expr, _codes.MODULE, text)
+            return
 
 
 def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Args) -> Value:
@@ -289,6 +306,11 @@ def _last(walk: Walk, net: Net) -> Net | None:
 def interaction(walk: Walk, expr: CallExpr, args: Args) -> None:
     """set_interaction_type("mode"): one of the names."""
     value = args.positional[0][0] if args.positional else args.named.get("type", (UNKNOWN, expr))[0]
+    check_interaction(walk, expr, value)
+
+
+def check_interaction(walk: Walk, expr: Any, value: Value) -> None:
+    """An interaction type that is given as a string."""
     if isinstance(value, str) and value.lower() not in INTERACTIONS:
         text = meant(value, INTERACTIONS, f"there are {errors.some_names(INTERACTIONS)}")
         walk.say(expr, _codes.MODULE, f"no interaction type {value!r}{text}")

@@ -1,4 +1,4 @@
-"""Keys on values of type Self: mypy calls no method hook for those, so that the walk checks them."""
+"""Keys that mypy's hooks do not see: on values of type Self, and where the value is known and its type is `str`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import DictExpr, Expression, Node, StrExpr
 from mypy.types import Instance, TypeVarType, get_proper_type
+from mypy.typevars import fill_typevars_with_any
 
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
@@ -25,11 +26,17 @@ READING = READS | {"get_non_tensor"}
 
 
 def instance_of(box: Box) -> Instance | None:
-    """The class of a value that mypy knows by a type variable only."""
-    if not isinstance(box.type, TypeVarType) or box.info is None:
+    """The class of a container with fields, as a type."""
+    if box.info is None:
         return None
-    upper = get_proper_type(box.type.upper_bound)
-    return upper if isinstance(upper, Instance) and is_tensorclass(upper.type) else None
+    typ = get_proper_type(box.type.upper_bound) if isinstance(box.type, TypeVarType) else box.type
+    found = typ if isinstance(typ, Instance) else fill_typevars_with_any(box.info)
+    return found if isinstance(found, Instance) and is_tensorclass(found.type) else None
+
+
+def of_self(box: Box) -> bool:
+    """A value that mypy knows by a type variable only: its hooks say nothing of it."""
+    return isinstance(box.type, TypeVarType)
 
 
 def call(walk: Walk, box: Box, name: str, args: Args) -> None:
@@ -42,7 +49,7 @@ def call(walk: Walk, box: Box, name: str, args: Args) -> None:
         key(walk, instance, pairs[0][0], pairs[0][1])
     elif name in WRITES and pairs:
         write = key(walk, instance, pairs[0][0], pairs[0][1], True)
-        if write and len(pairs) > 1:
+        if write and len(pairs) > 1 and of_self(box):
             kind(walk, instance, pairs[0][0], pairs[1][0], pairs[1][1])
     elif name in NAMES:
         for place, (value, node) in enumerate(pairs):
@@ -50,30 +57,43 @@ def call(walk: Walk, box: Box, name: str, args: Args) -> None:
             for one in (row.items or ()) if isinstance(row, Items) else (value,):
                 key(walk, instance, one, node, name == "rename_key_" and place == 1)
     elif name in MERGES:
-        _merge(walk, instance, name, args)
+        _merge(walk, instance, name, args, of_self(box))
 
 
 def item(walk: Walk, node: Node, box: Box, name: Value, value: Value = UNKNOWN, write: bool = False) -> None:
     """x["key"], x["key"] = value, del x["key"]"""
     instance = instance_of(box)
-    if instance is not None and key(walk, instance, name, node, write) and write:
+    if instance is not None and key(walk, instance, name, node, write) and write and of_self(box):
         kind(walk, instance, name, value, node)
 
 
-def _merge(walk: Walk, instance: Instance, name: str, args: Args) -> None:
+def _merge(walk: Walk, instance: Instance, name: str, args: Args, kinds: bool) -> None:
     """update and replace: the keys of a dict, and keyword arguments."""
     for value, node in args.positional[:1]:
-        row = walk.here.get(value)
-        if isinstance(row, Mapped) and row.items is not None:
-            nodes = _nodes(node)
-            for one, item in row.items.items():
-                if key(walk, instance, one, nodes.get(one, (node, node))[0]):
-                    kind(walk, instance, one, item, nodes.get(one, (node, node))[1])
-    if name != "replace":
+        _entries(walk, instance, value, node, kinds)
+    if name != "replace" or not kinds:
         return
     for one, (value, node) in args.named.items():
         if one not in OWN and key(walk, instance, one, node):
             kind(walk, instance, one, value, node)
+
+
+def _entries(walk: Walk, instance: Instance, value: Value, node: Expression, kinds: bool) -> None:
+    """The keys of a dict, and of dicts in it."""
+    row = walk.here.get(value)
+    if not isinstance(row, Mapped) or row.items is None:
+        return
+    nodes = _nodes(node)
+    for one, item in row.items.items():
+        at = nodes.get(one, (node, node))
+        if not key(walk, instance, one, at[0]):
+            continue
+        field = (fields_of(instance.type, instance) or {}).get(one) if isinstance(one, str) else None
+        inner = field.plain if field is not None else None
+        if isinstance(inner, Instance) and is_tensorclass(inner.type) and isinstance(walk.here.get(item), Mapped):
+            _entries(walk, inner, item, at[1], kinds)
+        elif kinds:
+            kind(walk, instance, one, item, at[1])
 
 
 def _nodes(expr: Expression) -> dict[Any, tuple[Expression, Expression]]:

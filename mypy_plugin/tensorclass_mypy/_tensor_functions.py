@@ -290,6 +290,29 @@ def einsum(walk: Walk, expr: CallExpr, args: Args) -> Value:
     return Tensor(tuple(bound.get(letter, UNKNOWN) for letter in right), kind)
 
 
+def outer(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.outer(x, y)"""
+    from ._tensors import wrong_ranks
+
+    values = [walk.here.get(value) for value, _ in args.positional]
+    shapes = [known(value) if isinstance(value, Tensor) else None for value in values]
+    wrong = wrong_ranks("outer", *values) if len(values) == 2 else None
+    if wrong is not None:
+        walk.say(expr, _codes.SHAPE, wrong)
+    elif len(shapes) == 2 and shapes[0] and shapes[1]:
+        return Tensor((shapes[0][0], shapes[1][0]), mixed(*values))
+    return Tensor()
+
+
+def square(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.linalg.inv(x), det, cholesky, ...: of square matrices."""
+    tensor = walk.here.get(args.positional[0][0]) if args.positional else UNKNOWN
+    shape = known(tensor) if isinstance(tensor, Tensor) else None
+    if shape is not None and (len(shape) < 2 or unlike(walk, shape[-1], shape[-2])):
+        walk.say(expr, _codes.SHAPE, f"the matrices are not square: the shape is {show_shape(shape)}")
+    return Tensor()
+
+
 def binary_matmul(walk: Walk, expr: CallExpr, args: Args) -> Value:
     values = [walk.here.get(value) for value, _ in args.positional]
     return matmul(walk, expr, values[0], values[1]) if len(values) == 2 else Tensor()
@@ -314,8 +337,8 @@ _FUNCTIONS: dict[str, Any] = {
     "where": where,
     "einsum": einsum,
     "matmul": binary_matmul,
-    "mm": binary_matmul,
-    "bmm": binary_matmul,
+    "outer": outer,
+    **dict.fromkeys(("linalg.inv", "linalg.det", "linalg.cholesky", "linalg.eigh", "inverse", "det"), square),
 }
 
 __all__ = ["has_star"]

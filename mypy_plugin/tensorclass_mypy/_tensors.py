@@ -263,6 +263,18 @@ def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
     return Tensor(None if lead is None else (*lead, x[-2], y[-1]), dtype)  # pyright: ignore[reportGeneralTypeIssues]  # Not empty here.
 
 
+RANKS = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1), "outer": (1, 1)}
+
+
+def wrong_ranks(name: str, a: Any, b: Any) -> str | None:
+    """Why two tensors have the wrong number of dims for a product, or None."""
+    for word, one, rank in zip(("first", "second"), (a, b), RANKS.get(name, ())):
+        shape = known(one) if isinstance(one, Tensor) else None
+        if shape is not None and len(shape) != rank:
+            return f"{name}: the {word} tensor has shape {show_shape(shape)}; {name} takes {rank} dims there"
+    return None
+
+
 def _no_matmul(walk: Walk, node: Node, x: Any, y: Any) -> None:
     inner = y[-2] if len(y) > 1 else y[0]
     walk.say(
@@ -337,6 +349,11 @@ def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) ->
         return UNKNOWN
     if name in CASTS:
         return Tensor(tensor.shape, CASTS[name])
+    if name == "copy_" and args.positional:
+        other = walk.here.get(args.positional[0][0])
+        if isinstance(other, Tensor) and known(tensor) is not None and known(other) is not None:
+            into(walk, expr, "copy_", tensor.shape, other.shape)
+        return tensor
     if name == "to" or name == "type":
         kind = tensor.dtype
         for value in args.values():
@@ -398,6 +415,27 @@ def size(tensor: Tensor, args: Args) -> Value:
     return sizes_value(shape)
 
 
+def write_rows(walk: Walk, node: Node, target: IndexExpr, tensor: Tensor, index: Value, value: Any) -> None:
+    """x[index] = y: y is broadcast to the rows."""
+    if not isinstance(value, Tensor) or value.shape is None or has_star(value.shape):
+        return
+    rows = indexed(walk, target, tensor, index).shape
+    if rows is not None and not has_star(rows):
+        into(walk, node, "index", rows, value.shape)
+
+
+def into(walk: Walk, node: Node, word: str, shape: Any, other: Any) -> None:
+    """Say that a shape cannot be broadcast into another, which stays as it is."""
+    lead = other[: max(len(other) - len(shape), 0)]
+    tail = other[len(lead) :]
+    fits = all(is_int(size) and size == 1 for size in lead) or any(not is_int(size) for size in lead)
+    for a, b in zip(shape[len(shape) - len(tail) :], tail):
+        fits = fits and not (unlike(walk, a, b) and not (is_int(b) and b == 1) and _no_ones(b, b))
+    if not fits:
+        text = f"{word}: a value of shape {show_shape(other)} does not fit into {show_shape(shape)}"
+        walk.say(node, _codes.SHAPE, text)
+
+
 def size_at(row: tuple[Any, ...], place: Value) -> Value:
     """One size of a shape with a run of dims, where the run does not hide it."""
     if not is_int(place) or not -len(row) <= place < len(row):
@@ -415,8 +453,12 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
         return Tensor(tensor.shape, DEFAULT if kind_of(dtype) in ("int", "bool") else dtype)
     if name in BOOLS:
         return Tensor(tensor.shape, "bool")
-    if name in ("matmul", "mm", "bmm", "mv"):
+    if name in ("matmul", "mm", "bmm", "mv", "dot"):
         other = walk.here.get(values[0]) if values else UNKNOWN
+        wrong = wrong_ranks(name, tensor, other)
+        if wrong is not None:
+            walk.say(expr, _codes.SHAPE, wrong)
+            return Tensor()
         return matmul(walk, expr, tensor, other)
     if name in PAIRS:
         other = walk.here.get(values[0]) if values else UNKNOWN
@@ -503,6 +545,9 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
         if shape is None or not is_int(along) or not -len(shape) <= along < len(shape) or name == "kthvalue":
             return UNKNOWN
         place = along % len(shape)
+        if is_int(count) and is_int(shape[place]) and count > shape[place]:
+            text = f"topk: {count} of dim {place} of {show_shape(shape)}, which has {shape[place]}"
+            walk.say(expr, _codes.SHAPE, text)
         cut = (*shape[:place], count if is_size(count) else UNKNOWN, *shape[place + 1 :])
         return (Tensor(cut, tensor.dtype), Tensor(cut, "int64"))
     if name in ("sort", "cummax", "cummin"):
@@ -586,8 +631,14 @@ def special(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Valu
     dim = given.get("dim", values[0] if values else UNKNOWN)
     if name == "gather":
         index = walk.here.get(given.get("index", values[1] if len(values) > 1 else UNKNOWN))
+        other = known(index) if isinstance(index, Tensor) else None
+        if shape and other and len(shape) != len(other):
+            text = f"gather: the index has shape {show_shape(other)}, the tensor {show_shape(shape)}; "
+            walk.say(expr, _codes.SHAPE, text + "they have as many dims")
         return Tensor(index.shape if isinstance(index, Tensor) else None, tensor.dtype)
     if shape is None or not is_int(dim) or not -len(shape) <= dim < len(shape):
+        if shape and is_int(dim) and name in ("select", "index_select"):
+            out_of_range(walk, expr, name, dim, shape)
         return Tensor(None, tensor.dtype)
     place = dim % len(shape)
     if name == "select":

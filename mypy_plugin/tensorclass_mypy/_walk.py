@@ -46,7 +46,7 @@ from tensorclass._rules.sizes import UNKNOWN, NotKnown
 
 from . import _codes, _hints, _scan
 from ._state import State, join, unlike
-from ._values import Items, Many, Outputs, Pieces, Ref, Typed, Value
+from ._values import Items, Many, Outputs, Pieces, Ref, Tensor, Typed, Value
 
 UNROLL = 16  # A loop over this many known values is followed one by one.
 BUDGET = 8_000  # Expressions looked at for one function; what is left after that is unknown.
@@ -231,6 +231,8 @@ class Walk:
         value = self.evaluate(s.lvalue)
         thing = self.here.get(value)
         result = binary(self, s, s.op, value, self.evaluate(s.rvalue))
+        if isinstance(thing, Tensor) and isinstance(result, Tensor) and result.shape is None:
+            result = Tensor(thing.shape, result.dtype)
         if isinstance(value, Ref):
             self.here.forget(value) if isinstance(thing, Items) else None
             result = value
