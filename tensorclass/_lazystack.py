@@ -28,7 +28,7 @@ from ._tree import pytree
 from ._tree.assign import Jobs, carry_out
 from ._tree.contract import as_size
 from ._tree.index import Items, prepared
-from ._tree.join import equal, kin
+from ._tree.join import equal, kin, rows_of
 from ._tree.lazy import LazyNode, alike, stacked_batch
 from ._tree.node import Names, Node, is_tree, kind
 
@@ -422,7 +422,7 @@ class LazyStack(PlannedMoves, LazyNode, Container):
                     f"{len(self._items)}; .densify() makes a container that has none"
                 )
             options = {**options, "batch_size": (*batch[:at], *batch[at + 1 :])}
-        rows = zip(self._items, *[type(other).unbind(other, at) for other in others])
+        rows = zip(self._items, *[rows_of(self, other) for other in others])
         return self._restack([getattr(type(item), op)(item, fn, *rest, **options) for item, *rest in rows])
 
     def _below(self) -> list[Any]:

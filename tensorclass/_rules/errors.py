@@ -155,6 +155,11 @@ def shapes_differ(key: Key, shapes: Iterable[Batch]) -> str:
     )
 
 
+def rows_differ(rows: int, items: int) -> str:
+    """The other side of a lazy stack has not a row for each item."""
+    return f"{count(rows, 'row')} for a lazy stack of {count(items, 'item')}"
+
+
 def locked(action: str) -> str:
     """A write to a locked container."""
     return f"cannot {action}: the container is locked; call .unlock_() on it first, or work on a .clone()"

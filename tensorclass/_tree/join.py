@@ -176,8 +176,15 @@ def leading(tensor: Tensor, rank: int) -> Tensor:
 
 def rows_of(stack: Any, other: Any) -> list[Any]:
     """What goes with each item of a lazy stack: rows of a container or a batch-shaped tensor, the same number."""
-    if isinstance(other, Node):
-        return list(type(other).unbind(other, stack._dim))
-    if isinstance(other, Tensor) and other.ndim > stack._dim:
-        return list(other.unbind(stack._dim))
-    return [other] * len(stack._items)
+    at, count = stack._dim, len(stack._items)
+    if isinstance(other, Node) and len(other._batch) > at:
+        rows = list(type(other).unbind(other, at))
+    elif isinstance(other, Tensor) and other.ndim > at:
+        rows = list(other.unbind(at))
+    elif isinstance(other, Node):
+        raise errors.ShapeError(errors.rows_differ(0, count))
+    else:
+        return [other] * count
+    if len(rows) != count:
+        raise errors.ShapeError(errors.rows_differ(len(rows), count))
+    return rows

@@ -47,19 +47,21 @@ def binary(op: str, node: N, other: Any, one: Callable[..., Tensor], all_: Calla
 
 
 def _by_item(op: str, node: Any, other: Any, call: Callable[[Any, Any], Any]) -> Any:
-    """An op of a lazy stack: every item with its row of the other side."""
+    """An op of a lazy stack: every item with its row of the other side, which may have fewer batch dims, or more."""
     if not isinstance(other, Node):
         other = operand(op, other)
-        rank = len(node._batch)
-        if other.ndim <= rank - 1 - node._dim:  # It does not reach the stack dim.
-            return node._restack([call(item, other) for item in node._items])
-        at = other.ndim - rank + node._dim
-        rows = list(other.unbind(at)) if other.shape[at] != 1 else [other.squeeze(at)] * len(node._items)
-    else:
-        rows = list(type(other).unbind(other, node._dim))
-    if len(rows) != len(node._items):
-        raise errors.ShapeError(f"{op}: {len(rows)} rows for a lazy stack of {len(node._items)} items")
-    return node._restack([call(item, row) for item, row in zip(node._items, rows)])
+    shape = other._batch if isinstance(other, Node) else other.shape
+    items = node._items
+    at = len(shape) - len(node._batch) + node._dim
+    if at < 0:  # It does not reach the stack dim.
+        return node._restack([call(item, other) for item in items])
+    kind: Any = type(other) if isinstance(other, Node) else torch.Tensor
+    rows = list(kind.unbind(other, at)) if shape[at] != 1 else [kind.squeeze(other, at)] * len(items)
+    if len(items) == 1:
+        items = items * len(rows)
+    if len(rows) != len(items):
+        raise errors.ShapeError(f"{op}: {errors.rows_differ(len(rows), len(items))}")
+    return node._restack([call(item, row) for item, row in zip(items, rows)], max(at, node._dim))
 
 
 def reflected(op: str, node: N, other: Any, one: Callable[..., Tensor]) -> N:
@@ -98,17 +100,16 @@ def planned(op: str, node: Node, other: Any) -> tuple[list[Tensor], Any]:
     if isinstance(other, NUMBERS):
         return inplace.leaves_of(op, node), other
     if node._items is not None:
-        other = other if isinstance(other, Node) else operand(op, other).expand(node._batch)
+        if not isinstance(other, Node):
+            other = operand(op, other).expand(node._batch)
+        elif other._batch != node._batch and -1 not in node._batch:
+            other = _expanded(op, node, other)
         jobs = [planned(op, item, row) for item, row in zip(node._items, rows_of(node, other))]
         return [leaf for leaves, _ in jobs for leaf in leaves], [value for _, values in jobs for value in values]
     leaves = inplace.leaves_of(op, node)
     if isinstance(other, Node):
         if other._batch != node._batch:
-            if pointwise.broadcast(op, tuple(node._batch), tuple(other._batch)) != tuple(node._batch):
-                raise errors.ShapeError(
-                    f"{op}: batch size {list(other._batch)} does not fit in batch size {list(node._batch)} in place"
-                )
-            other = type(other).expand(other, *node._batch)
+            other = _expanded(op, node, other)
         return leaves, match(op, node, other, [])
     tensor = operand(op, other)
     batch = pointwise.broadcast(op, tuple(node._batch), tuple(tensor.shape))
@@ -117,6 +118,14 @@ def planned(op: str, node: Node, other: Any) -> tuple[list[Tensor], Any]:
             f"{op}: a tensor of shape {list(tensor.shape)} does not fit in batch size {list(node._batch)} in place"
         )
     return leaves, list(beside(node, leading(tensor, len(batch)), []))
+
+
+def _expanded(op: str, node: Node, other: Any) -> Any:
+    if pointwise.broadcast(op, tuple(node._batch), tuple(other._batch)) != tuple(node._batch):
+        raise errors.ShapeError(
+            f"{op}: batch size {list(other._batch)} does not fit in batch size {list(node._batch)} in place"
+        )
+    return type(other).expand(other, *node._batch)
 
 
 def _check_in_place(op: str, leaves: list[Tensor], values: list[Any], one: Callable[..., Tensor]) -> None:

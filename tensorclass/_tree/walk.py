@@ -55,7 +55,10 @@ def each(node: N, call: Callable[[Tensor], Any]) -> N:
 def match(op: str, one: Node, other: Node, into: list[Tensor], under: Path = ()) -> list[Tensor]:
     """The tensors of another tree, in the order of gather(one); both must have the same keys."""
     if one._items is not None:
-        for item, against in zip(one._items, type(other).unbind(other, one._dim)):
+        rows = type(other).unbind(other, one._dim) if len(other._batch) > one._dim else ()
+        if len(rows) != len(one._items):
+            raise errors.ShapeError(f"{op}: {errors.rows_differ(len(rows), len(one._items))}")
+        for item, against in zip(one._items, rows):
             match(op, item, against, into, under)
         return into
     mine, theirs = one._fields, other._fields

@@ -249,3 +249,27 @@ def test_an_error_in_a_nested_lazy_stack_names_the_entry_that_does_not_fit() -> 
     other = TensorDict({"n": {"x": torch.zeros(2, 2), "y": torch.zeros(2, 5)}, "z": torch.zeros(2)}, 2)
     with pytest.raises(errors.ShapeError, match=r"add: \('n', 'y'\) has shape \[3\], the other side has \[5\] there"):
         td + other
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_the_other_side_of_a_lazy_stack_is_broadcast(dim: int) -> None:
+    td = TensorDict(a=torch.arange(12.0).reshape(4, 3), b=torch.ones(4, 3, 2), batch_size=[4, 3])
+    stack = lazy_stack(list(td.unbind(dim)), dim)
+    sides: list[Any] = [td[0], td[:, :1], td[:1], td[0, 0], td.expand(2, 4, 3)]
+    sides += [torch.ones(3), torch.ones(4, 1), torch.ones(2, 4, 3), torch.ones(2, 1, 1), torch.tensor(2.0)]
+    for other in sides:
+        assert (stack * other).batch_size == (td * other).batch_size
+        assert ((stack * other).contiguous() == td * other).all()
+        assert ((stack < other).contiguous() == (td < other)).all()
+    for other in sides[:4]:
+        assert (stack.clone().mul_(other).contiguous() == td.clone().mul_(other)).all()
+
+
+def test_a_side_with_too_few_rows_is_refused_whole() -> None:
+    td = TensorDict(a=torch.arange(12.0).reshape(4, 3), batch_size=[4, 3])
+    stack = lazy_stack(list(td.clone().unbind(1)), 1)
+    for write in (lambda: stack.copy_(td[:, :1]), lambda: stack.apply_(torch.add, td[:, :1])):
+        with pytest.raises(errors.ShapeError, match="1 row for a lazy stack of 3 items"):
+            write()
+
+    assert (stack.contiguous() == td).all()
