@@ -242,7 +242,7 @@ def test_a_device_is_that_of_every_entry() -> None:
     assert spec["x"].device.type == spec["y", "z"].device.type == "meta" and spec.device == torch.device("meta")
     assert Composite(x=Unbounded((1,))).device is None
     assert Composite(x=Unbounded((1,))).to("meta")["x"].device.type == "meta"
-    assert spec.to("cpu").zero().device == torch.device("cpu")
+    assert spec.select("y").to("cpu").zero().device == torch.device("cpu")
 
 
 def test_a_dtype_is_for_floating_point_entries() -> None:

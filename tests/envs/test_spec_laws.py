@@ -250,7 +250,7 @@ def test_an_index_picks_the_domain_as_it_picks_values(index: Callable[[], Any]) 
 
 @every_leaf
 def test_torch_functions_are_the_methods(spec: Any) -> None:
-    again = Composite(x=spec, shape=(4, 3))
+    again: Any = Composite(x=spec, shape=(4, 3))
     assert torch.permute(again, (1, 0)) == again.permute(1, 0)
     assert torch.unsqueeze(spec, 0) == spec.unsqueeze(0)
     assert torch.stack([spec, spec]) == torch.stack([spec, spec], 0)

@@ -6,7 +6,7 @@ import sys
 from typing import Any, ClassVar, NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Size, Tensor
 
 from ..._rules import errors, spec_errors
 from .leaf import LeafSpec, checked_shape, drawable
@@ -46,7 +46,7 @@ class Unbounded(LeafSpec):
 
     @property
     def domain(self) -> str:
-        """ "continuous" or "discrete"."""
+        """Whether there are fractions: "continuous", or "discrete"."""
         return "continuous" if is_continuous(self.dtype) else "discrete"
 
     @property
@@ -102,29 +102,15 @@ class Bounded(LeafSpec):
         self, low: Any, high: Any, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None
     ) -> None:
         dtype = _dtype_of(low, high, dtype, self._default)
-        low, high = [end if isinstance(end, (Tensor, int, float)) else torch.as_tensor(end) for end in (low, high)]
+        given = [end if isinstance(end, (Tensor, int, float)) else torch.as_tensor(end) for end in (low, high)]
         if device is None:
-            device = next((end.device for end in (low, high) if isinstance(end, Tensor)), None)
-        ends = [torch.as_tensor(end) for end in (low, high)]
-        if shape is not None:
-            shape = checked_shape(shape)
-        elif any(end.ndim for end in ends) or all(isinstance(end, Tensor) for end in (low, high)):
-            shape = torch.broadcast_shapes(*[end.shape for end in ends])
-        elif _in_annotation():
-            shape = torch.Size(())
-        else:
-            raise errors.ShapeError(spec_errors.shape_missing("Bounded"))
-        ends = [within(end, dtype, up) for end, up in zip(ends, (True, False))]
-        ends = [end.to(dtype=dtype, copy=True) for end in ends]
-        if bool((ends[0] > ends[1]).any()):
-            raise errors.OptionError("Bounded: low is above high somewhere; every low must be at most its high")
-        try:
-            low, high = [end.to(device=device).expand(shape) for end in ends]
-        except RuntimeError:
-            raise spec_errors.SpecShape(
-                spec_errors.bounds_shape(tuple(ends[0].shape), tuple(ends[1].shape), tuple(shape))
-            ) from None
-        self._set(shape, low.device, dtype, low=low, high=high, _range=one_range(*ends), _finite=apart(*ends))
+            device = next((end.device for end in given if isinstance(end, Tensor)), None)
+        ends = [as_bound(end, dtype, up).to(device=device) for end, up in zip(given, (True, False))]
+        low, high = broadcast(ends, bounds_shape(given) if shape is None else checked_shape(shape))
+        finite = check_order(*ends)
+        alike = finite and ends[0].numel() == ends[1].numel() == 1
+        numbers = (ends[0].item(), ends[1].item()) if alike else None
+        self._set(low.shape, low.device, dtype, low=low, high=high, _range=numbers, _finite=finite)
 
     def _arguments(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, **super()._arguments()}
@@ -134,7 +120,7 @@ class Bounded(LeafSpec):
 
     @property
     def domain(self) -> str:
-        """ "continuous" or "discrete"."""
+        """Whether there are fractions: "continuous", or "discrete"."""
         return "continuous" if is_continuous(self.dtype) else "discrete"
 
     @property
@@ -170,24 +156,41 @@ def limits(dtype: torch.dtype) -> tuple[float, float]:
     return torch.iinfo(dtype).min, torch.iinfo(dtype).max
 
 
-def within(bound: Tensor, dtype: torch.dtype, up: bool) -> Tensor:
-    """A bound that a dtype can hold: for integers the next one inside, and the end of their range for infinity."""
-    if is_continuous(dtype) or not is_continuous(bound.dtype):
-        return bound
+def bounds_shape(ends: list[Any]) -> Size:
+    """The shape that bounds say by themselves."""
+    if all(isinstance(end, Tensor) for end in ends) or any(getattr(end, "ndim", 0) for end in ends):
+        return torch.broadcast_shapes(*[torch.as_tensor(end).shape for end in ends])
+    if _in_annotation():
+        return Size(())
+    raise errors.ShapeError(spec_errors.shape_missing("Bounded"))
+
+
+def broadcast(ends: list[Tensor], shape: Size) -> list[Tensor]:
+    """The bounds with the shape of the spec."""
+    try:
+        return [end.expand(shape) for end in ends]
+    except RuntimeError:
+        low, high = [tuple(end.shape) for end in ends]
+        raise spec_errors.SpecShape(spec_errors.bounds_shape(low, high, tuple(shape))) from None
+
+
+def as_bound(bound: Any, dtype: torch.dtype, up: bool) -> Tensor:
+    """A bound of a dtype: of integers the next one inside, and the end of their range for infinity."""
+    end: Tensor = torch.as_tensor(bound)
+    if is_continuous(dtype) or not is_continuous(end.dtype):
+        return end.to(dtype=dtype, copy=True)
     low, high = limits(dtype)
-    ends = [torch.full_like(bound, end, dtype=torch.int64) for end in (low, high)]
-    inside = (bound.ceil() if up else bound.floor()).clamp(low, high).to(torch.int64)
-    return torch.where(bound <= low, ends[0], torch.where(bound >= high, ends[1], inside))
+    lowest, highest = [torch.full_like(end, limit, dtype=torch.int64) for limit in (low, high)]
+    inside = (end.ceil() if up else end.floor()).clamp(low, high).to(torch.int64)
+    return torch.where(end <= low, lowest, torch.where(end >= high, highest, inside)).to(dtype)
 
 
-def one_range(low: Tensor, high: Tensor) -> tuple[float, float] | None:
-    """The bounds as numbers, where they are the same everywhere and finite, and their distance is, too."""
-    single = low.numel() == high.numel() == 1 and apart(low, high)
-    return (low.item(), high.item()) if single else None
-
-
-def apart(low: Tensor, high: Tensor) -> bool:
-    """Whether the distance of bounds is finite."""
+def check_order(low: Tensor, high: Tensor) -> bool:
+    """Refuse a low bound above its high one; whether the bounds are finite, and their distance, too."""
+    if low.is_meta or high.is_meta:
+        return False
+    if bool((low > high).any()):
+        raise errors.OptionError("Bounded: low is above high somewhere; every low must be at most its high")
     return not low.is_floating_point() or bool((high - low).isfinite().all())
 
 
@@ -203,8 +206,10 @@ def _of_dtype(dtype: torch.dtype, continuous: type, discrete: type) -> Any:
 
 
 def _in_annotation() -> bool:
-    """Whether the caller's caller is an annotation: in a class body, or a string that is evaluated."""
-    frame = sys._getframe(2)
+    """Whether the spec is made in an annotation: in a class body, or in a string that is evaluated."""
+    frame: Any = sys._getframe(1)
+    while frame.f_globals is globals():
+        frame = frame.f_back
     code = frame.f_code
     if code.co_name == "__annotate__" or "__qualname__" in frame.f_locals:
         return True
