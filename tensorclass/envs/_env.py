@@ -60,6 +60,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     """
 
     batch_locked: bool = True
+    _reads_entries: bool = True  # Whether _step may read more than the actions.
     _steps_some: bool = False  # Whether _step itself knows what to do with a mask "_step".
     _pending: bool = False  # Whether a class is named by a string, and was not there when this one was made.
     _classes: tuple[Any, Any] = (Any, Any)
@@ -424,7 +425,8 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         """This environment with its observations through a function, as append_transform(MapObs(function))."""
         from .transforms.maps import MapObs
 
-        return self.append_transform(MapObs(function))
+        mapped: Any = self.append_transform(MapObs(function))
+        return mapped  # type: ignore[no-any-return]  # To a checker the function changes the action class as well.
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(batch_size={self.batch_size}, device={self.device})"

@@ -57,12 +57,14 @@ class SpecSlots(nn.Module):
         raise NotImplementedError
 
     @property
-    def _full_output(self) -> Any:
-        return self.__dict__["_specs_out"]
+    def _full_output(self) -> Composite:
+        tree: Composite = self.__dict__["_specs_out"]
+        return tree
 
     @property
-    def _full_input(self) -> Any:
-        return self.__dict__["_specs_in"]
+    def _full_input(self) -> Composite:
+        tree: Composite = self.__dict__["_specs_in"]
+        return tree
 
     @property
     def _keys(self) -> Plan:
@@ -122,56 +124,60 @@ class SpecSlots(nn.Module):
                     )
         return with_flags(value) if slot == "full_done_spec" else value
 
-    def _leaf_or_tree(self, slot: str) -> Any:
-        tree = (self._full_output if slot in OUTPUTS else self._full_input)[slot]
+    def _tree(self, slot: str) -> Composite:
+        tree: Composite = (self._full_output if slot in OUTPUTS else self._full_input)[slot]
+        return tree
+
+    def _leaf_or_tree(self, slot: str) -> Any:  # Any: a leaf of some kind, or a Composite.
+        tree = self._tree(slot)
         found = leaves_of(tree)
         return next(iter(found.values())) if len(found) == 1 else tree
 
     # ---- what users read and set ----------------------------------------------------------------------------------
 
     @property
-    def output_spec(self) -> Any:
+    def output_spec(self) -> Composite:
         """The specs of what the environment gives: full_observation_spec, full_reward_spec, full_done_spec."""
         return self._full_output
 
     @output_spec.setter
-    def output_spec(self, value: Any) -> None:
+    def output_spec(self, value: TensorSpec) -> None:
         raise protected("output_spec", OUTPUTS)
 
     @property
-    def input_spec(self) -> Any:
+    def input_spec(self) -> Composite:
         """The specs of what the environment takes: full_action_spec, full_state_spec."""
         return self._full_input
 
     @input_spec.setter
-    def input_spec(self, value: Any) -> None:
+    def input_spec(self, value: TensorSpec) -> None:
         raise protected("input_spec", INPUTS)
 
     @property
-    def full_observation_spec(self) -> Any:
+    def full_observation_spec(self) -> Composite:
         """The spec of the observations, with the batch size in front."""
-        return self._full_output["full_observation_spec"]
+        return self._tree("full_observation_spec")
 
     @full_observation_spec.setter
-    def full_observation_spec(self, value: Any) -> None:
+    def full_observation_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_observation_spec", value)
 
     @property
-    def observation_spec(self) -> Any:
+    def observation_spec(self) -> Composite:
         """The spec of the observations: always a Composite."""
-        return self._full_output["full_observation_spec"]
+        return self._tree("full_observation_spec")
 
     @observation_spec.setter
-    def observation_spec(self, value: Any) -> None:
+    def observation_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_observation_spec", value)
 
     @property
-    def full_reward_spec(self) -> Any:
+    def full_reward_spec(self) -> Composite:
         """The spec of the rewards, as a Composite."""
-        return self._full_output["full_reward_spec"]
+        return self._tree("full_reward_spec")
 
     @full_reward_spec.setter
-    def full_reward_spec(self, value: Any) -> None:
+    def full_reward_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_reward_spec", value)
 
     @property
@@ -180,16 +186,16 @@ class SpecSlots(nn.Module):
         return self._leaf_or_tree("full_reward_spec")
 
     @reward_spec.setter
-    def reward_spec(self, value: Any) -> None:
+    def reward_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_reward_spec", value)
 
     @property
-    def full_done_spec(self) -> Any:
+    def full_done_spec(self) -> Composite:
         """The spec of done, terminated and truncated, as a Composite."""
-        return self._full_output["full_done_spec"]
+        return self._tree("full_done_spec")
 
     @full_done_spec.setter
-    def full_done_spec(self, value: Any) -> None:
+    def full_done_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_done_spec", value)
 
     @property
@@ -198,16 +204,16 @@ class SpecSlots(nn.Module):
         return self._leaf_or_tree("full_done_spec")
 
     @done_spec.setter
-    def done_spec(self, value: Any) -> None:
+    def done_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_done_spec", value)
 
     @property
-    def full_action_spec(self) -> Any:
+    def full_action_spec(self) -> Composite:
         """The spec of the actions, as a Composite."""
-        return self._full_input["full_action_spec"]
+        return self._tree("full_action_spec")
 
     @full_action_spec.setter
-    def full_action_spec(self, value: Any) -> None:
+    def full_action_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_action_spec", value)
 
     @property
@@ -216,25 +222,25 @@ class SpecSlots(nn.Module):
         return self._leaf_or_tree("full_action_spec")
 
     @action_spec.setter
-    def action_spec(self, value: Any) -> None:
+    def action_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_action_spec", value)
 
     @property
-    def full_state_spec(self) -> Any:
+    def full_state_spec(self) -> Composite:
         """The spec of what a step reads besides the action, as a Composite."""
-        return self._full_input["full_state_spec"]
+        return self._tree("full_state_spec")
 
     @full_state_spec.setter
-    def full_state_spec(self, value: Any) -> None:
+    def full_state_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_state_spec", value)
 
     @property
-    def state_spec(self) -> Any:
+    def state_spec(self) -> Composite:
         """The spec of what a step reads besides the action: always a Composite."""
-        return self._full_input["full_state_spec"]
+        return self._tree("full_state_spec")
 
     @state_spec.setter
-    def state_spec(self, value: Any) -> None:
+    def state_spec(self, value: TensorSpec) -> None:
         self._put_spec("full_state_spec", value)
 
     @property
