@@ -400,8 +400,8 @@ def as_other(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Va
 
 
 def densify(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
-    """x.densify(pad=0): the uneven dims have one size, which nobody has worked out here."""
-    return like(walk, box, None, keep=False)
+    """x.densify(pad=0): the uneven dims have one size, which nobody has worked out here; a mask is one more entry."""
+    return UNKNOWN if "mask" in args.take("pad mask") else like(walk, box, None, keep=False)
 
 
 def get_item(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
