@@ -65,7 +65,7 @@ def work(rank: int, world: int, store: str | None = None) -> float:
     torch.manual_seed(rank)
     env = GymEnv("CartPole-v1", categorical_action_encoding=True)
     env.set_seed(rank)
-    found = play(env, Weights(weight=torch.zeros(4)))
+    found, reward = play(env, Weights(weight=torch.zeros(4))), 0.0
     for number in range(ROUNDS):
         base = distributed.broadcast(found.weights if rank == 0 else None)
         step = 0.5 * torch.randn(4)
@@ -73,11 +73,12 @@ def work(rank: int, world: int, store: str | None = None) -> float:
         if tries is not None:
             found = best(tries, found)
             print(f"round {number}: {found.reward:.0f}", flush=True)
-        done = distributed.broadcast(Weights(weight=torch.tensor(found.reward)) if rank == 0 else None)
-        if done.weight >= LONGEST:
+        told = distributed.broadcast(TensorDict(reward=torch.tensor(found.reward)) if rank == 0 else None)
+        reward = told["reward"].item()
+        if reward >= LONGEST:
             break
     dist.destroy_process_group()
-    return float(done.weight)
+    return reward
 
 
 def main() -> None:

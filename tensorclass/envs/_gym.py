@@ -67,6 +67,8 @@ class GymWrapper(EnvBase[Seen, Done]):
     of unlike parts has them as entries "0", "1", ... A vector must not begin episodes at the step after the last one.
     """
 
+    _reads_entries = False  # Its state is in gymnasium.
+
     def __init__(
         self,
         env: gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any],
@@ -95,7 +97,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         super().__init__(device=device, batch_size=() if runs.count is None else runs.count, **options)
         seen = Codec(runs.spaces[0], name, as_index, TAKEN)
         done = Codec(runs.spaces[1], "action", as_index, [*TAKEN, *[leaf.key[0] for leaf in seen.leaves]])
-        own = self.__dict__
+        own = vars(self)
         own["_env"], own["_driver"], own["_seed"], own["_readers"], own["_last"] = env, runs, None, [], {}
         own["_action"], own["_columns"] = done, [column(leaf, self._batch) for leaf in seen.leaves]
         own["_shapes"] = [(leaf.key, (*self._batch, *leaf.coding.spec.shape)) for leaf in done.leaves]
@@ -139,12 +141,12 @@ class GymWrapper(EnvBase[Seen, Done]):
     # ---- steps ------------------------------------------------------------------------------------------------------
 
     def _set_seed(self, seed: int | None) -> None:
-        self.__dict__["_seed"] = seed  # For the next reset, which then is gymnasium's first one with that seed.
+        vars(self)["_seed"] = seed  # For the next reset, which then is gymnasium's first one with that seed.
 
     def _restart(self, tensordict: Any = None, **kwargs: Any) -> Any:
         mask = None if tensordict is None else tensordict._fields.get("_reset")
-        if mask is not None and not mask.any():
-            kept = {**self.__dict__["_last"], **tensordict._fields}
+        if tensordict is not None and mask is not None and not mask.any():
+            kept = {**vars(self)["_last"], **tensordict._fields}
             for name in ("_reset", "reward"):
                 kept.pop(name, None)
             return view(self._transition, kept, self._batch, self._on)
@@ -155,7 +157,7 @@ class GymWrapper(EnvBase[Seen, Done]):
     ) -> Any:
         if kwargs:
             raise TypeError(f"reset takes seed= and options= of gymnasium, not {errors.some_names(list(kwargs))}")
-        own = self.__dict__
+        own = vars(self)
         if seed is None:
             seed = own["_seed"]
         own["_seed"] = None
@@ -169,7 +171,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         return self._given(fields, info)
 
     def _step(self, tensordict: Any) -> Any:
-        own = self.__dict__
+        own = vars(self)
         raw, reward, terminated, truncated, info = own["_driver"].step(self._raw_action(tensordict))
         fields = self._seen(raw)
         if self._batch:
@@ -184,13 +186,13 @@ class GymWrapper(EnvBase[Seen, Done]):
         return self._given(fields, info)
 
     def _advance(self, tensordict: Any) -> Any:
-        if not self.__dict__["_plain"]:  # A subclass has a _step of its own.
+        if not vars(self)["_plain"]:  # A subclass has a _step of its own.
             return super()._advance(tensordict)
         return self._step(tensordict)
 
     def _raw_action(self, tensordict: Any) -> Raw:
         fields = tensordict._fields
-        own = self.__dict__
+        own = vars(self)
         if own["_single"] is not None:  # The same, without a walk.
             key, shape = own["_single"]
             return own["_action"].leaves[0].coding.decode(array(fields[key[0]], key, shape))
@@ -198,7 +200,7 @@ class GymWrapper(EnvBase[Seen, Done]):
 
     def _raw_actions(self, actions: Any) -> list[Raw]:
         """The actions of many steps of one environment."""
-        own, steps = self.__dict__, len(actions)
+        own, steps = vars(self), len(actions)
         codec: Codec = own["_action"]
         shapes = {key: (steps, *shape) for key, shape in own["_shapes"]}
         values = {key: array(entry(actions._fields, key), key, shape) for key, shape in shapes.items()}
@@ -213,7 +215,7 @@ class GymWrapper(EnvBase[Seen, Done]):
 
     def _is_quick(self, first: Any, asked: Options) -> bool:
         """Whether nobody looks at single steps."""
-        own = self.__dict__
+        own = vars(self)
         if any(getattr(type(self), name) is not getattr(GymWrapper, name) for name in HOT):
             return False
         if own["_readers"] or own["_driver"].count is not None or (self.device or CPU).type != "cpu":
@@ -228,7 +230,7 @@ class GymWrapper(EnvBase[Seen, Done]):
     def _seen(self, raw: Raw) -> dict[str, Any]:
         """The entries of an observation, which is copied: gymnasium may write to it later."""
         fields: dict[str, Any] = {}
-        for one in self.__dict__["_columns"]:
+        for one in vars(self)["_columns"]:
             key = one.key
             if len(key) == 1:
                 fields[key[0]] = one.tensor(raw)
@@ -237,7 +239,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         return fields
 
     def _given(self, fields: dict[str, Any], info: dict[str, Any]) -> Any:
-        own = self.__dict__
+        own = vars(self)
         out = view(self._next, fields, self._batch)
         for reader in own["_readers"]:
             out = reader(info, out)
@@ -257,7 +259,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         from ._info import as_reader
 
         reader = as_reader(info_dict_reader, ignore_private)
-        self.__dict__["_readers"].append(reader)
+        vars(self)["_readers"].append(reader)
         self._add_info_spec(reader)
         return self
 
@@ -267,7 +269,7 @@ class GymWrapper(EnvBase[Seen, Done]):
 
         if info_dict_reader is not None:
             return self.set_info_dict_reader(info_dict_reader, ignore_private)
-        own = self.__dict__
+        own = vars(self)
         _, first = own["_driver"].reset(own["_seed"], None, None)
         action = self.full_action_spec.rand()
         *_, later = own["_driver"].step(self._raw_action(action))
@@ -290,7 +292,7 @@ class GymWrapper(EnvBase[Seen, Done]):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            env = self.__dict__.get("_env")
+            env = vars(self).get("_env")
             if env is None or name.startswith("_"):
                 raise
         look = getattr(env, "get_wrapper_attr", None)
@@ -301,11 +303,11 @@ class GymWrapper(EnvBase[Seen, Done]):
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Close gymnasium's environment."""
         if not self.is_closed:
-            self.__dict__["_env"].close()
+            vars(self)["_env"].close()
         super().close(raise_if_closed=raise_if_closed)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.__dict__['_env']}, batch_size={list(self._batch)})"
+        return f"{type(self).__name__}({vars(self)['_env']}, batch_size={list(self._batch)})"
 
 
 class GymEnv(GymWrapper[Seen, Done]):
@@ -360,7 +362,7 @@ def declare(env: Any, obs: Any, action: Any) -> None:
         Any if cls is None else fitting(cls, spec, type(env).__name__)
         for cls, spec in ((obs, env.full_observation_spec_unbatched), (action, env.full_action_spec_unbatched))
     ]
-    own = env.__dict__
+    own = vars(env)
     own["_classes"] = tuple(classes)
     own["_transition"], own["_next"] = of_classes(Transition, tuple(classes)), of_classes(Next, (classes[0],))
 

@@ -33,13 +33,13 @@ class Once:
     def __get__(self, many: Any, owner: type) -> Any:
         if many is None:
             return self
-        own = many.__dict__
+        own = vars(many)
         if self.name not in own:
             many._start()
         return own[self.name]
 
     def __set__(self, many: Any, value: Any) -> None:
-        many.__dict__[self.name] = value
+        vars(many)[self.name] = value
 
 
 KNOWN_LATER = ("_batch", "_on", "_specs_out", "_specs_in", "_classes", "_transition", "_next")
@@ -60,7 +60,7 @@ class Many(EnvBase[Obs, Action]):
         if num_workers < 1:
             raise errors.OptionError(f"{type(self).__name__}: {num_workers} environments; 1 or more would do")
         super().__init__(**options)
-        own = self.__dict__
+        own = vars(self)
         for name in KNOWN_LATER:
             own.pop(name, None)
         own["num_workers"] = num_workers
@@ -105,7 +105,7 @@ class Many(EnvBase[Obs, Action]):
 
     def _start(self) -> None:
         """Make the environments, if there are none."""
-        own = self.__dict__
+        own = vars(self)
         if own["_runs"]:
             return
         found = self._open()
@@ -124,7 +124,7 @@ class Many(EnvBase[Obs, Action]):
         if len(batches) > 1:
             sizes = ", ".join(str(list(batch)) for batch in sorted(batches))
             raise errors.ShapeError(f"{type(self).__name__}: the environments have batch sizes {sizes}; one would do")
-        own = self.__dict__
+        own = vars(self)
         own["_batch"] = torch.Size((self.num_workers, *batches.pop()))
         devices = {one.device for one in found}
         own["_below"] = devices.pop() if len(devices) == 1 else None
@@ -150,7 +150,7 @@ class Many(EnvBase[Obs, Action]):
     @property
     def device(self) -> torch.device | None:
         """The device of everything that the environments give, or None."""
-        return self.__dict__["_wanted"] or self._on  # type: ignore[no-any-return]  # Set in __init__.
+        return vars(self)["_wanted"] or self._on  # type: ignore[no-any-return]  # Set in __init__.
 
     def start(self) -> None:
         """Make the environments now; else they are made when they are needed."""
@@ -158,7 +158,7 @@ class Many(EnvBase[Obs, Action]):
 
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Close the environments; what is asked of this object later makes new ones."""
-        own = self.__dict__
+        own = vars(self)
         if own["_runs"]:
             own["_runs"], own["_begun"] = False, False
             self._shut()
@@ -180,12 +180,12 @@ class Many(EnvBase[Obs, Action]):
         if tensordict is not None:
             rows = [unmasked(row) for row in rows_of(self._inside(tensordict), self.num_workers)]
         which = [at for at, row in enumerate(rows) if row is None or is_reset(row)]
-        if len(which) < len(rows) and not self.__dict__["_begun"]:
+        if len(which) < len(rows) and not vars(self)["_begun"]:
             raise errors.StructureError(
                 f"{type(self).__name__}: a first reset with a mask leaves some episodes without a start; reset() first"
             )
         out = self._restart_rows(which, rows, kwargs)
-        self.__dict__["_begun"] = True
+        vars(self)["_begun"] = True
         return out
 
     def _step(self, tensordict: Any) -> Any:
@@ -200,12 +200,12 @@ class Many(EnvBase[Obs, Action]):
 
     def _inside(self, tensordict: Any) -> Any:
         """A container as the environments take it: on their device."""
-        own = self.__dict__
+        own = vars(self)
         return tensordict if own["_below"] == self._on else tensordict.to(own["_below"] or torch.device("cpu"))
 
     def _gathered(self, cls: Any, rows: list[Any]) -> Any:
         """Rows as one container of a class, on the device of this object."""
-        if self.__dict__["_even"]:
+        if vars(self)["_even"]:
             out = stacked(cls, rows, self._batch)
         else:
             out = lazy_stack([view(TensorDict, row._fields, row._batch, row._device) for row in rows], 0)
@@ -215,7 +215,7 @@ class Many(EnvBase[Obs, Action]):
 
     def _is_even(self) -> bool:
         self._start()
-        return self.__dict__["_even"]  # type: ignore[no-any-return]  # Set when the environments were made.
+        return vars(self)["_even"]  # type: ignore[no-any-return]  # Set when the environments were made.
 
     def reset(self, tensordict: TensorDict | None = None, **kwargs: Any) -> Any:
         """Start episodes, all of them or where a mask "_reset" of shape [n, ..., 1] is true."""
@@ -289,7 +289,7 @@ class Many(EnvBase[Obs, Action]):
     def train(self, mode: bool = True) -> Self:
         """Switch the transforms of each environment to training, or (False) to evaluation."""
         self.training = mode
-        if self.__dict__.get("_runs"):
+        if vars(self).get("_runs"):
             self._all(operations.train, mode)
         return self
 
@@ -297,7 +297,7 @@ class Many(EnvBase[Obs, Action]):
         """Have the environments give their entries on another device; they stay where they are."""
         self._start()
         super().to(*args, **kwargs)
-        self.__dict__["_wanted"] = self._on
+        vars(self)["_wanted"] = self._on
         return self
 
     def __getattr__(self, name: str) -> Any:
@@ -305,7 +305,7 @@ class Many(EnvBase[Obs, Action]):
         try:
             return super().__getattr__(name)
         except AttributeError:
-            if name.startswith("_") or "_creators" not in self.__dict__:
+            if name.startswith("_") or "_creators" not in vars(self):
                 raise
         found = self._all(operations.look, name)
         if not found[0][0]:
@@ -317,7 +317,7 @@ class Many(EnvBase[Obs, Action]):
         return on_each
 
     def __repr__(self) -> str:
-        made = f", batch_size={list(self._batch)}" if "_batch" in self.__dict__ else ", not started"
+        made = f", batch_size={list(self._batch)}" if "_batch" in vars(self) else ", not started"
         return f"{type(self).__name__}({self.num_workers} environments{made})"
 
 

@@ -49,13 +49,13 @@ class ParallelEnv(Many[Obs, Action]):
         **options: Any,
     ) -> None:
         super().__init__(num_workers, create_env_fn, create_env_kwargs=create_env_kwargs, device=device, **options)
-        own = self.__dict__
+        own = vars(self)
         own["_context"], own["_threads"] = spawned(mp_start_method), num_threads
 
     # ---- starting and stopping --------------------------------------------------------------------------------------
 
     def _open(self) -> list[Description]:
-        own = self.__dict__
+        own = vars(self)
         crew = Crew(own["_context"], [pickle.dumps(one) for one in own["_creators"]], own["_threads"])
         own["_crew"] = crew
         try:
@@ -66,7 +66,7 @@ class ParallelEnv(Many[Obs, Action]):
         return [pickle.loads(reply[1:]) for reply in replies]
 
     def _ready(self, found: list[Description]) -> None:
-        own = self.__dict__
+        own = vars(self)
         board, crew = Board(found, own["_even"]), own["_crew"]
         for worker, layout in zip(crew.workers, board.layouts):
             worker.send(MEMORY + pickle.dumps(layout))
@@ -75,18 +75,18 @@ class ParallelEnv(Many[Obs, Action]):
         own["_board"], own["_extras"] = board, [NOTHING] * self.num_workers
 
     def _shut(self) -> None:
-        own = self.__dict__
+        own = vars(self)
         own.pop("_board", None)
         own.pop("_crew").stop()
 
     # ---- talking to the workers -------------------------------------------------------------------------------------
 
     def _talk(self, which: Sequence[int], messages: Sequence[bytes], doing: str) -> list[bytes]:
-        crew = self.__dict__["_crew"]
+        crew = vars(self)["_crew"]
         try:
             for at, message in zip(which, messages):
                 crew.workers[at].send(message)
-            return crew.collect(which, doing)  # type: ignore[no-any-return]  # __dict__ does not know.
+            return crew.collect(which, doing)  # type: ignore[no-any-return]  # Replies, though vars() does not know.
         except WorkerError:  # They have all replied, and wait for more.
             raise
         except BaseException:  # One is gone, or Ctrl-C came in between: who has said what is not known any more.
@@ -110,7 +110,7 @@ class ParallelEnv(Many[Obs, Action]):
 
     def _advance(self, tensordict: Any) -> Any:
         self._start()
-        own = self.__dict__
+        own = vars(self)
         inside = self._inside(tensordict)
         containers = [inside] if own["_even"] else rows_of(inside, self.num_workers)
         absent = own["_board"].write(containers)
@@ -124,7 +124,7 @@ class ParallelEnv(Many[Obs, Action]):
         return self._heard(self._next, rewards=True)
 
     def _advance_rows(self, rows: list[Any], masks: list[Any]) -> Any:
-        own = self.__dict__
+        own = vars(self)
         before = self._rows_heard()
         which = [at for at, mask in enumerate(masks) if mask.any()]
         absent = {at: own["_board"].write_row(at, rows[at]) for at in which}
@@ -139,11 +139,11 @@ class ParallelEnv(Many[Obs, Action]):
     def _hear(self, which: Sequence[int], replies: list[bytes]) -> None:
         """Keep what the workers said beside what they wrote into the memory."""
         for at, reply in zip(which, replies):
-            self.__dict__["_extras"][at] = NOTHING if len(reply) == 1 else pickle.loads(reply[1:])
+            vars(self)["_extras"][at] = NOTHING if len(reply) == 1 else pickle.loads(reply[1:])
 
     def _heard(self, cls: Any, rewards: bool) -> Any:
         """What the workers gave last, as one container."""
-        own = self.__dict__
+        own = vars(self)
         if not own["_even"] or any(extra is not NOTHING for extra in own["_extras"]):
             return self._gathered(cls, self._rows_heard(rewards))
         (out,) = own["_board"].read()
@@ -155,9 +155,9 @@ class ParallelEnv(Many[Obs, Action]):
 
     def _rows_heard(self, rewards: bool = True) -> list[Any]:
         """What each worker gave last."""
-        read = self.__dict__["_board"].read()
-        rows = rows_of(read[0], self.num_workers) if self.__dict__["_even"] else read
-        for row, (absent, found) in zip(rows, self.__dict__["_extras"]):
+        read = vars(self)["_board"].read()
+        rows = rows_of(read[0], self.num_workers) if vars(self)["_even"] else read
+        for row, (absent, found) in zip(rows, vars(self)["_extras"]):
             for at in absent if rewards else [*absent, *self._keys.rewards]:
                 drop(row, at)
             for at, value in found.items():

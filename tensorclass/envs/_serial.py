@@ -24,24 +24,24 @@ class SerialEnv(Many[Obs, Action]):
     """
 
     def _open(self) -> list[Description]:
-        envs = [make() for make in self.__dict__["_creators"]]
-        own = self.__dict__
+        envs = [make() for make in vars(self)["_creators"]]
+        own = vars(self)
         own["_envs"], own["_last"], own["_lanes"] = envs, None, lanes_of(envs)
         return [describe(env) for env in envs]
 
     def _shut(self) -> None:
-        for env in self.__dict__.pop("_envs"):
+        for env in vars(self).pop("_envs"):
             if not env.is_closed:
                 env.close()
 
     def _ask(
         self, which: Sequence[int], operation: Callable[..., Any], arguments: Sequence[tuple[Any, ...]]
     ) -> list[Any]:
-        envs = self.__dict__["_envs"]
+        envs = vars(self)["_envs"]
         return [operation(envs[at], *given) for at, given in zip(which, arguments)]
 
     def _restart_rows(self, which: list[int], rows: list[Any], kwargs: dict[str, Any]) -> Any:
-        own = self.__dict__
+        own = vars(self)
         out = self._rows_before()
         for at in which:
             out[at] = own["_envs"][at]._restart(rows[at], **kwargs)
@@ -49,7 +49,7 @@ class SerialEnv(Many[Obs, Action]):
 
     def _advance(self, tensordict: Any) -> Any:
         self._start()
-        own, inside = self.__dict__, self._inside(tensordict)
+        own, inside = vars(self), self._inside(tensordict)
         if own["_lanes"] is not None:
             out = own["_last"] = own["_lanes"](self._next, own["_envs"], inside)
             return view(self._next, dict(out._fields), out._batch) if self._on is None else out.to(self._on)
@@ -57,7 +57,7 @@ class SerialEnv(Many[Obs, Action]):
         return self._together(self._next, [env._advance(row) for env, row in zip(own["_envs"], rows)])
 
     def _advance_rows(self, rows: list[Any], masks: list[Any]) -> Any:
-        own = self.__dict__
+        own = vars(self)
         before, out = self._rows_before(), []
         for at, (env, row, mask) in enumerate(zip(own["_envs"], rows, masks)):
             if mask.all():
@@ -70,14 +70,14 @@ class SerialEnv(Many[Obs, Action]):
 
     def _rows_before(self) -> list[Any]:
         """What each gave last."""
-        last = self.__dict__["_last"]
+        last = vars(self)["_last"]
         if last is None:
             return [None] * self.num_workers
         return list(last) if isinstance(last, list) else rows_of(last, self.num_workers)
 
     def _together(self, cls: Any, rows: list[Any]) -> Any:
         """The rows as one container, which are kept too: those of episodes that wait are repeated."""
-        self.__dict__["_last"] = rows
+        vars(self)["_last"] = rows
         return self._gathered(cls, rows)
 
 

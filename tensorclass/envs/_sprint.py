@@ -31,9 +31,9 @@ class Lap:
 
     def run(self, env: GymWrapper[Any, Any], actions: list[Any], begin: bool, stop: bool) -> bool:
         """Take the steps, up to the end of the episode if asked to stop there; whether it ended with the last one."""
-        driver, rewards, (terminations, truncations) = env.__dict__["_driver"], self.rewards, self.ends
+        driver, rewards, (terminations, truncations) = vars(env)["_driver"], self.rewards, self.ends
         writers = [(room, column.steps, column.encode) for room, column in zip(self.rooms, self.columns)]
-        step = driver.step
+        step, at = driver.step, -1
         for at, action in enumerate(actions):
             if begin:
                 raw, _ = driver.reset(None, None, None)
@@ -60,7 +60,7 @@ def sprint(env: GymWrapper[Any, Any], first: Any, asked: Options, stop: bool) ->
     while left:
         size = min(size, left)
         actions.append(env.full_action_spec.rand((size,)))
-        laps.append(Lap(env.__dict__["_columns"], size))
+        laps.append(Lap(vars(env)["_columns"], size))
         begin = laps[-1].run(env, env._raw_actions(actions[-1]), begin, stop)
         if begin and stop:
             break
@@ -74,7 +74,7 @@ def together(env: GymWrapper[Any, Any], first: Any, laps: list[Lap], actions: An
     batch, names = torch.Size([total]), ("time",)
     root: dict[str, Any] = {}
     after: dict[str, Any] = {}
-    for at, column in enumerate(env.__dict__["_columns"]):
+    for at, column in enumerate(vars(env)["_columns"]):
         seen = joined([lap.rooms[at][: lap.steps] for lap in laps])
         put(root, column.key, tensors(begun(at, seen, laps, entry(first._fields, column.key))), batch)
         put(after, column.key, tensors(seen), batch)

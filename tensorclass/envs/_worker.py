@@ -87,9 +87,11 @@ class Desk:
         kind, rest = message[:1], message[1:]
         try:
             if kind == STEP:
-                self.step(*(pickle.loads(rest) if rest else ((), None)))
+                absent, mask = pickle.loads(rest) if rest else ((), None)
+                self.step(absent, mask)
             elif kind == RESET:
-                self.reset(*(pickle.loads(rest) if rest else (None, {})))
+                row, kwargs = pickle.loads(rest) if rest else (None, {})
+                self.reset(row, kwargs)
             elif kind == MEMORY:
                 self.share(pickle.loads(rest))
             else:

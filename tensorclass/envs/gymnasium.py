@@ -237,12 +237,13 @@ class FrameSkip(gymnasium.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Raw) -> tuple[Raw, float, bool, bool, dict[str, Any]]:
         """Take the steps."""
-        total = 0.0
-        for _ in range(self.frames):
-            seen, reward, terminated, truncated, info = self.env.step(action)
-            total += float(reward)
+        seen, reward, terminated, truncated, info = self.env.step(action)
+        total = float(reward)
+        for _ in range(self.frames - 1):
             if terminated or truncated:
                 break
+            seen, reward, terminated, truncated, info = self.env.step(action)
+            total += float(reward)
         return seen, total, terminated, truncated, info
 
 
