@@ -25,7 +25,7 @@ from ._meta import EnvMeta
 from ._policy import draws_itself
 from ._specs.declared import specs_of
 from ._step import node_onward
-from ._typed import Action, Next, Obs, Transition, of_classes, view
+from ._typed import Action, Next, Obs, Transition, of_classes, seen_as, view
 from ._unbatched import UnbatchedSpecs
 
 if TYPE_CHECKING:
@@ -147,6 +147,8 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     def _advance(self, tensordict: Any) -> Any:
         """_step with flags completed: what goes under "next"."""
+        if tensordict.__class__ is TensorDict and self._transition is not Transition:
+            tensordict = seen_as(self._transition, tensordict)
         out = self._step(tensordict)
         fields = self._entries("_step", out, tensordict)
         batch = out._batch

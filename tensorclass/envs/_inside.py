@@ -26,17 +26,24 @@ class Inside:
 
     def advance(self, tensordict: Any) -> Any:
         """A step."""
-        inner = branch(tensordict)
-        for undo in self.stages.inverses:
-            inner = undo(inner)
+        kept = vars(self.env)["_kept"]
+        inner = self.env._undone(tensordict, self.stages)
+        mask = inner._fields.get("_step")
+        if kept is not None:
+            kept.put(inner)
         out = self.env._step_base(inner)
+        if kept is not None:
+            kept.take(out, None if mask is None else mask.unsqueeze(-1))
         for step in self.stages.steps:
             out = step(tensordict, out)
         return out
 
     def restart(self) -> Any:
         """A reset of everything."""
+        kept = vars(self.env)["_kept"]
         out = self.env.base_env._restart(None)
+        if kept is not None:
+            kept.take(out)
         for reset in self.stages.resets:
             out = reset(None, out)
         return out

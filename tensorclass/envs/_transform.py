@@ -306,6 +306,13 @@ class Transform(nn.Module):
         """Whether entries are written under another key than they are read from."""
         return self._reads != self._writes
 
+    @property
+    def _opaque(self) -> bool:
+        """Whether nobody knows which entries are written: hooks of a class of somebody else's."""
+        foreign = not type(self).__module__.startswith(__package__)
+        hooks = ("_call", "_step", "_reset")
+        return foreign and any(getattr(type(self), hook) is not getattr(Transform, hook) for hook in hooks)
+
     def _own(self, owner: Any) -> None:
         self._check_free()
         self._owner = weakref.ref(owner)
@@ -390,6 +397,8 @@ class FunctionTransform(Keeps):
     def __init__(self, function: Any) -> None:
         super().__init__()
         self.function = function
+
+    _opaque = True
 
     def _call(self, next_tensordict: Any) -> Any:
         out = self.function(next_tensordict)

@@ -18,6 +18,7 @@ from ._compose import Compose
 from ._entries import branch, first
 from ._env import EnvBase
 from ._inside import Inside
+from ._inward import Remembered, changed_keys
 from ._layout import Layout
 from ._maps import A0, A1, A2, A3, A4, O0, O1, O2, O3, O4, Alone, Function, Maps, Unfolded
 from ._masks import merged, over_batch, reset_masks
@@ -268,6 +269,10 @@ class TransformedEnv(EnvBase[Obs, Action]):
         self._forget()
         self._lock_specs()
         own["_inner_names"] = self._names_for_base()
+        changed = changed_keys(found.members, base._keys, layout) if base._reads_entries else ()
+        own["_kept"] = Remembered(changed) if changed else None
+        own["_base_transition"] = base._transition
+        own["_direct"] = not changed and not found.inverses and base._transition is own["_transition"]
         own["_has_whole"] = hasattr(type(base), "_is_quick")  # One that has a quick way, not one that has no other.
         own["_fresh"] = (None, None)
 
@@ -287,31 +292,53 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
     def _advance(self, tensordict: Any) -> Any:
         own = self.__dict__
-        found = own["_stages"]
-        inner = tensordict
-        if found.inverses:
-            inner = branch(tensordict)
-            for undo in found.inverses:
-                inner = undo(inner)
+        found, kept = own["_stages"], own["_kept"]
+        inner = tensordict if own["_direct"] else self._inner(tensordict)
         out = own["_modules"]["base_env"]._advance(inner)
+        if kept is not None:
+            kept.take(out)
         for step in found.steps:
             out = step(tensordict, out)
+        if kept is not None:
+            kept.show(out)
         if out.__class__ is not own["_next"]:
             out.__class__ = own["_next"]
         return out
 
+    def _inner(self, tensordict: Any) -> Any:
+        """What the environment is given at a step: actions through the chain, its own entries, its own classes."""
+        own = self.__dict__
+        inner = self._undone(tensordict, own["_stages"])
+        if own["_kept"] is not None:
+            own["_kept"].give_back(tensordict, inner)
+        return inner
+
+    def _undone(self, tensordict: Any, part: Stages) -> Any:
+        """Actions and states as a part of the chain hands them on, in a container of the environment's classes."""
+        inner = branch(tensordict)
+        if inner.__class__ is not self.__dict__["_base_transition"]:
+            inner.__class__ = self.__dict__["_base_transition"]
+        for undo in part.inverses:
+            inner = undo(inner)
+        return inner
+
     def _restart(self, tensordict: Any = None, **kwargs: Any) -> Any:
         own = vars(self)
-        found = own["_stages"]
+        found, kept = own["_stages"], own["_kept"]
         masks = {} if tensordict is None else reset_masks(tensordict, self._keys)
         inner = self._masks_for_base(tensordict, masks) if masks else tensordict
         out = own["_modules"]["base_env"]._restart(inner, **kwargs)
+        mask = over_batch(masks, out._batch) if masks else None
+        if kept is not None:
+            kept.take(out, mask)
         fresh = None if masks or not own["_has_whole"] else view(type(out), dict(out._fields), out._batch, out._device)
         for reset in found.resets:
             out = reset(tensordict, out)
         own["_fresh"] = (out, fresh)
         if masks and tensordict is not None:
-            out._fields = merged(out._fields, tensordict._fields, over_batch(masks, out._batch), masks, ())
+            out._fields = merged(out._fields, tensordict._fields, mask, masks, ())
+        if kept is not None:
+            kept.show(out)
         if out.__class__ is not own["_transition"]:
             out.__class__ = own["_transition"]
         return out
@@ -345,22 +372,24 @@ class TransformedEnv(EnvBase[Obs, Action]):
     def _advance_some(self, tensordict: Any, mask: Any) -> Any:
         """A step of some rows, which the environment is told of; the others stay, with no reward."""
         mask = mask.reshape(*tensordict._batch, 1)
-        found = self.__dict__["_stages"]
-        inner = branch(tensordict)
-        for undo in found.inverses:
-            inner = undo(inner)
-        out = self._step_base(inner)
+        found, kept = self.__dict__["_stages"], self.__dict__["_kept"]
+        out = self._step_base(self._inner(tensordict))
+        if kept is not None:
+            kept.take(out, mask)
         for step in found.steps:
             out = step(tensordict, out)
         stay = {key: value for key, value in tensordict._fields.items() if key in out._fields}
         for key in self._keys.rewards:
             if key.__class__ is str:
                 stay.setdefault(key, torch.zeros_like(out._fields[key]))
-        return view(self._next, merged(out._fields, stay, mask, {}, ()), out._batch, out._device)
+        out = view(self._next, merged(out._fields, stay, mask, {}, ()), out._batch, out._device)
+        if kept is not None:
+            kept.show(out)
+        return out
 
     def _step_base(self, inner: Any) -> Any:
-        """A step of the environment; of some rows, if "_step" says so: it is not given what came out of the chain."""
-        if "_step" in inner._fields:
+        """A step of the environment; of some rows, if "_step" says so: then without what came out of the chain."""
+        if "_step" in inner._fields and not self.base_env._reads_entries:
             for name in self.__dict__["_inner_names"]:
                 inner._fields.pop(name, None)
         return self.base_env._stepped(inner)
@@ -403,6 +432,10 @@ class TransformedEnv(EnvBase[Obs, Action]):
     @batch_locked.setter
     def batch_locked(self, value: bool) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]  # Read below.
         raise fixed("batch_locked")
+
+    @property
+    def _reads_entries(self) -> bool:  # type: ignore[override]
+        return self.base_env._reads_entries
 
     @property
     def batch_size(self) -> Size:
