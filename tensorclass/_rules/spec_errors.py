@@ -42,6 +42,11 @@ def bounds_shape(low: Batch, high: Batch, shape: Batch) -> str:
     return f"Bounded: bounds of shape {show(low)} and {show(high)} do not broadcast to {show(shape)}"
 
 
+def mask_shape(mask: Batch, shape: Batch) -> str:
+    """A mask that does not broadcast to the choices."""
+    return f"the mask has shape {show(mask)}, which does not broadcast to {show(shape)}"
+
+
 def shape_missing(kind: str) -> str:
     """A spec that cannot know its shape."""
     return f"{kind}: bounds that are numbers say no shape; give shape=(), or the shape of the values"

@@ -46,6 +46,10 @@ def test_multi_categorical_as_marks_and_back() -> None:
     assert spec.to_one_hot_spec() == MultiOneHot([2, 3]) and spec.to_one_hot_spec().is_in(marks)
     assert spec.to_one_hot_spec().to_categorical(marks).tolist() == [1, 2]
     assert MultiOneHot([2, 3]).to_categorical_spec() == spec
+    assert MultiCategorical([2, 3])[1].to_one_hot(torch.tensor([2, 0])).tolist() == [
+        [False, False, True],
+        [True, False, False],
+    ]
     assert spec.slots() == (Categorical(2), Categorical(3)) and MultiOneHot([2, 3]).slots() == (OneHot(2), OneHot(3))
 
 

@@ -159,7 +159,7 @@ def limits(dtype: torch.dtype) -> tuple[float, float]:
 def bounds_shape(ends: list[Any]) -> Size:
     """The shape that bounds say by themselves."""
     if all(isinstance(end, Tensor) for end in ends) or any(getattr(end, "ndim", 0) for end in ends):
-        return torch.broadcast_shapes(*[torch.as_tensor(end).shape for end in ends])
+        return Size(torch.broadcast_shapes(*[torch.as_tensor(end).shape for end in ends]))
     if _in_annotation():
         return Size(())
     raise errors.ShapeError(spec_errors.shape_missing("Bounded"))

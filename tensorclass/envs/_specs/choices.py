@@ -19,39 +19,41 @@ class Choices(NamedTuple):
     n: int
 
 
-class Categorical(LeafSpec):
-    """A number from 0 to n - 1.
+class ChoiceSpec(LeafSpec):
+    """Choices as numbers or as marks: either says how it is the other."""
 
-    >>> spec = Categorical(3, mask=torch.tensor([True, False, True]))
-    >>> spec.is_in(torch.tensor(1))
-    False
-    >>> spec.project(torch.tensor(7))
-    tensor(2)
-    >>> spec.to_one_hot(torch.tensor(2))
-    tensor([False, False,  True])
+    def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
+        """A value as marks along the last dim; with `safe` it must be in the domain."""
+        if safe:
+            self.assert_is_in(value)
+        return self._as_marks(value)
 
-    The mask, of shape (*shape, n) or one that broadcasts to it, says which choices are allowed.
-    """
+    def to_categorical(self, value: Tensor, safe: bool = False) -> Tensor:
+        """A value as numbers; with `safe` it must be in the domain."""
+        if safe:
+            self.assert_is_in(value)
+        return self._as_numbers(value)
+
+    def _as_marks(self, value: Tensor) -> Tensor:
+        return value
+
+    def _as_numbers(self, value: Tensor) -> Tensor:
+        return value
+
+
+class SingleChoice(ChoiceSpec):
+    """One of n choices; a mask may forbid some."""
 
     n: int
     mask: Tensor | None
 
-    def __init__(
-        self,
-        n: int,
-        shape: Any = None,
-        device: Any = None,
-        dtype: torch.dtype | None = None,
-        mask: Tensor | None = None,
-    ) -> None:
-        shape = Size(()) if shape is None else checked_shape(shape)
-        self._set(shape, device, torch.int64 if dtype is None else dtype, n=count_of("Categorical", n), mask=None)
-        self.update_mask(mask)
-
     def update_mask(self, mask: Tensor | None) -> Self:
         """Allow other choices, in place: the one thing about a spec that changes while an episode runs."""
-        vars(self)["mask"] = None if mask is None else as_mask(mask, (*self.shape, self.n), self.device)
+        vars(self)["mask"] = None if mask is None else checked_mask(as_mask(mask, self._mask_shape(), self.device))
         return self
+
+    def _mask_shape(self) -> Size:
+        return self.shape
 
     def _arguments(self) -> dict[str, Any]:
         return {"n": self.n, **super()._arguments(), "mask": self.mask}
@@ -70,30 +72,70 @@ class Categorical(LeafSpec):
         >>> Categorical(3).index(torch.tensor(1), torch.tensor([10, 20, 30]))
         tensor(20)
         """
-        return row_of(self.to_categorical(index), tensor_to_index)
+        choice = self.to_categorical(index)
+        table = tensor_to_index.expand(*choice.shape, tensor_to_index.shape[-1])
+        return table.gather(-1, choice.unsqueeze(-1)).squeeze(-1)
 
-    def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
-        """A number as a mark among n."""
-        if safe:
-            self.assert_is_in(value)
+
+class Categorical(SingleChoice):
+    """A number from 0 to n - 1.
+
+    >>> spec = Categorical(3, mask=torch.tensor([True, False, True]))
+    >>> spec.is_in(torch.tensor(1))
+    False
+    >>> spec.project(torch.tensor(7))
+    tensor(2)
+    >>> spec.to_one_hot(torch.tensor(2))
+    tensor([False, False,  True])
+
+    The mask, of shape (*shape, n) or one that broadcasts to it, says which choices are allowed.
+    """
+
+    def __init__(
+        self,
+        n: int,
+        shape: Any = None,
+        device: Any = None,
+        dtype: torch.dtype | None = None,
+        mask: Tensor | None = None,
+    ) -> None:
+        shape = Size(()) if shape is None else checked_shape(shape)
+        self._set(shape, device, torch.int64 if dtype is None else dtype, n=count_of("Categorical", n))
+        self.update_mask(mask)
+
+    def _mask_shape(self) -> Size:
+        return Size((*self.shape, self.n))
+
+    def _as_marks(self, value: Tensor) -> Tensor:
         return marks(value, self.n)
 
     def to_one_hot_spec(self) -> OneHot:
         """The spec of to_one_hot(value)."""
         return OneHot(self.n, (*self.shape, self.n), self.device, mask=self.mask)
 
-    def to_categorical(self, value: Tensor, safe: bool = False) -> Tensor:
-        """The value itself."""
-        if safe:
-            self.assert_is_in(value)
-        return value
-
     def to_categorical_spec(self) -> Categorical:
         """This spec."""
         return self
 
 
-class OneHot(LeafSpec):
+class Marks(ChoiceSpec):
+    """Marks along the last dim, which carry their places along to see that a shape op leaves them where they are."""
+
+    mask: Tensor | None
+
+    def _tensors(self) -> dict[str, Tensor]:
+        place = torch.arange(self.shape[-1], device=self.device).expand(self.shape)
+        return {"place": place} if self.mask is None else {"place": place, "mask": self.mask}
+
+    def _moved(self, node: Any, op: str) -> Any:
+        size, place = self.shape[-1], node._fields["place"]
+        want = torch.arange(size, device=self.device)
+        if place.shape[-1:] != (size,) or not torch.equal(place, want.expand(place.shape)):
+            raise errors.ShapeError(spec_errors.last_dim_moved(word(self), op, size))
+        return self.replace(shape=node._batch, mask=node._fields.get("mask"))
+
+
+class OneHot(Marks, SingleChoice):
     """One true entry among n, along the last dim.
 
     >>> spec = OneHot(4)
@@ -106,9 +148,6 @@ class OneHot(LeafSpec):
 
     A shape op may not touch the last dim.
     """
-
-    n: int
-    mask: Tensor | None
 
     def __init__(
         self,
@@ -124,52 +163,15 @@ class OneHot(LeafSpec):
         n = count_of("OneHot", n)
         shape = Size((n,)) if shape is None else checked_shape(shape)
         ends_in("OneHot", shape, n, "the number of choices")
-        self._set(shape, device, torch.bool if dtype is None else dtype, n=n, mask=None)
+        self._set(shape, device, torch.bool if dtype is None else dtype, n=n)
         self.update_mask(mask)
 
-    def update_mask(self, mask: Tensor | None) -> Self:
-        """Allow other choices, in place: the one thing about a spec that changes while an episode runs."""
-        vars(self)["mask"] = None if mask is None else as_mask(mask, self.shape, self.device)
-        return self
-
-    def _arguments(self) -> dict[str, Any]:
-        return {"n": self.n, **super()._arguments(), "mask": self.mask}
-
-    def _tensors(self) -> dict[str, Tensor]:
-        return places(self) if self.mask is None else {**places(self), "mask": self.mask}
-
-    def _moved(self, node: Any, op: str) -> Any:
-        check_places(self, node, op)
-        return self.replace(shape=node._batch, mask=node._fields.get("mask"))
-
-    @property
-    def space(self) -> Choices:
-        """How many choices there are."""
-        return Choices(self.n)
-
-    def index(self, index: Tensor, tensor_to_index: Any) -> Any:
-        """What a choice picks along the last dim of a tensor, be it a number or a mark.
-
-        >>> OneHot(3).index(torch.tensor([False, True, False]), torch.tensor([10, 20, 30]))
-        tensor(20)
-        """
-        return row_of(self.to_categorical(index), tensor_to_index)
-
-    def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
-        """The value itself."""
-        if safe:
-            self.assert_is_in(value)
-        return value
+    def _as_numbers(self, value: Tensor) -> Tensor:
+        return place_of(value)
 
     def to_one_hot_spec(self) -> OneHot:
         """This spec."""
         return self
-
-    def to_categorical(self, value: Tensor, safe: bool = False) -> Tensor:
-        """The place of the mark."""
-        if safe:
-            self.assert_is_in(value)
-        return value.to(torch.int64).argmax(-1) if value.dtype is torch.bool else value.argmax(-1)
 
     def to_categorical_spec(self) -> Categorical:
         """The spec of to_categorical(value)."""
@@ -185,17 +187,19 @@ def count_of(kind: str, n: Any) -> int:
 
 
 def as_mask(mask: Any, shape: Any, device: torch.device) -> Tensor:
-    """A mask of choices with its full shape, which allows at least one choice everywhere."""
+    """A mask of choices with its full shape."""
     full: Tensor = torch.as_tensor(mask, dtype=torch.bool, device=device).clone()
     try:
-        full = full.expand(shape)
+        return full.expand(shape)
     except RuntimeError:
-        raise spec_errors.SpecShape(
-            f"the mask has shape {list(full.shape)}, which does not broadcast to {list(shape)}"
-        ) from None
-    if not bool(full.any(-1).all()):
+        raise spec_errors.SpecShape(spec_errors.mask_shape(tuple(full.shape), tuple(shape))) from None
+
+
+def checked_mask(mask: Tensor) -> Tensor:
+    """A mask that allows at least one choice everywhere."""
+    if not bool(mask.any(-1).all()):
         raise errors.OptionError("the mask allows no choice somewhere; at least one must be allowed")
-    return full
+    return mask
 
 
 def marks(value: Tensor, n: int) -> Tensor:
@@ -204,20 +208,6 @@ def marks(value: Tensor, n: int) -> Tensor:
     return found
 
 
-def row_of(choice: Tensor, rows: Any) -> Any:
-    """The entry of each choice along the last dim of a table (or the last batch dim of a container)."""
-    table = rows.expand(*choice.shape, rows.shape[-1])
-    return table.gather(-1, choice.unsqueeze(-1)).squeeze(-1)
-
-
-def places(spec: LeafSpec) -> dict[str, Tensor]:
-    """The place of every choice, to see after a shape op that they still are where they were."""
-    return {"place": torch.arange(spec.shape[-1], device=spec.device).expand(spec.shape)}
-
-
-def check_places(spec: Any, node: Any, op: str) -> None:
-    """Refuse a shape op that has taken the last dim apart."""
-    size, place = spec.shape[-1], node._fields["place"]
-    want = torch.arange(size, device=spec.device)
-    if place.shape[-1:] != (size,) or not torch.equal(place, want.expand(place.shape)):
-        raise errors.ShapeError(spec_errors.last_dim_moved(word(spec), op, size))
+def place_of(marked: Tensor) -> Tensor:
+    """The place of the mark along the last dim."""
+    return (marked.to(torch.int64) if marked.dtype is torch.bool else marked).argmax(-1)

@@ -8,11 +8,11 @@ import torch
 from torch import Size, Tensor
 
 from ..._rules import errors, spec_errors
-from .choices import Categorical, Choices, OneHot, check_places, count_of, marks, places
+from .choices import Categorical, Choices, ChoiceSpec, Marks, OneHot, as_mask, checked_mask, count_of, marks, place_of
 from .leaf import LeafSpec, checked_shape, ends_in
 
 
-class MultiCategorical(LeafSpec):
+class MultiCategorical(ChoiceSpec):
     """Several numbers, each with its own number of choices.
 
     >>> spec = MultiCategorical([2, 3, 4])
@@ -64,7 +64,7 @@ class MultiCategorical(LeafSpec):
     @property
     def mask(self) -> Tensor | None:
         """Which choices are allowed, those of all slots side by side."""
-        return None if self.allowed is None else join_slots(self.allowed, per_slot(self))
+        return None if self.allowed is None else join_slots(self.allowed, self)
 
     def choices(self) -> Tensor:
         """Which of 0, 1, ... each slot may be, along a new last dim."""
@@ -72,22 +72,13 @@ class MultiCategorical(LeafSpec):
             return self.allowed
         return torch.arange(self._most, device=self.device) < self.nvec.unsqueeze(-1)
 
-    def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
-        """The marks of all slots side by side."""
-        if safe:
-            self.assert_is_in(value)
-        return join_slots(marks(value, self._most), per_slot(self))
+    def _as_marks(self, value: Tensor) -> Tensor:
+        return join_slots(marks(value, self._most), self)
 
     def to_one_hot_spec(self) -> MultiOneHot:
         """The spec of to_one_hot(value)."""
         nvec = per_slot(self)
         return MultiOneHot(nvec, (*self.shape[:-1], sum(nvec)), self.device, mask=self.mask)
-
-    def to_categorical(self, value: Tensor, safe: bool = False) -> Tensor:
-        """The value itself."""
-        if safe:
-            self.assert_is_in(value)
-        return value
 
     def to_categorical_spec(self) -> MultiCategorical:
         """This spec."""
@@ -102,7 +93,7 @@ class MultiCategorical(LeafSpec):
         )
 
 
-class MultiOneHot(LeafSpec):
+class MultiOneHot(Marks):
     """Several marks side by side along the last dim, each with its own number of choices.
 
     >>> spec = MultiOneHot([2, 3])
@@ -115,7 +106,6 @@ class MultiOneHot(LeafSpec):
     """
 
     nvec: tuple[int, ...]
-    mask: Tensor | None
     _slots: tuple[OneHot, ...]
 
     def __init__(
@@ -129,49 +119,26 @@ class MultiOneHot(LeafSpec):
         nvec = tuple(count_of("MultiOneHot", n) for n in (nvec.tolist() if isinstance(nvec, Tensor) else nvec))
         shape = Size((sum(nvec),)) if shape is None else checked_shape(shape)
         ends_in("MultiOneHot", shape, sum(nvec), "the number of choices of all slots")
-        self._set(shape, device, torch.bool if dtype is None else dtype, nvec=nvec, mask=None)
-        if mask is not None:
-            try:
-                mask = torch.as_tensor(mask, dtype=torch.bool, device=self.device).expand(shape)
-            except RuntimeError:
-                raise spec_errors.SpecShape(
-                    f"the mask has shape {list(mask.shape)}, which does not broadcast to {list(shape)}"
-                ) from None
-            if not all(bool(part.any(-1).all()) for part in mask.split(nvec, -1)):
-                raise errors.OptionError("the mask allows no choice somewhere; at least one must be allowed")
-            vars(self)["mask"] = mask
-        vars(self)["_slots"] = self._each()
+        self._set(shape, device, torch.bool if dtype is None else dtype, nvec=nvec)
+        vars(self)["mask"] = None if mask is None else as_mask(mask, shape, self.device)
+        rows = [None] * len(nvec) if self.mask is None else list(self.mask.split(nvec, -1))
+        each = [OneHot(n, (*shape[:-1], n), self.device, self.dtype, mask=row) for n, row in zip(nvec, rows)]
+        vars(self)["_slots"] = tuple(each)
 
     def _arguments(self) -> dict[str, Any]:
         return {"nvec": self.nvec, **super()._arguments(), "mask": self.mask}
-
-    def _tensors(self) -> dict[str, Tensor]:
-        return places(self) if self.mask is None else {**places(self), "mask": self.mask}
-
-    def _moved(self, node: Any, op: str) -> Any:
-        check_places(self, node, op)
-        return self.replace(shape=node._batch, mask=node._fields.get("mask"))
 
     @property
     def space(self) -> list[Choices]:
         """How many choices each slot has."""
         return [Choices(n) for n in self.nvec]
 
-    def to_one_hot(self, value: Tensor, safe: bool = False) -> Tensor:
-        """The value itself."""
-        if safe:
-            self.assert_is_in(value)
-        return value
-
     def to_one_hot_spec(self) -> MultiOneHot:
         """This spec."""
         return self
 
-    def to_categorical(self, value: Tensor, safe: bool = False) -> Tensor:
-        """The place of the mark in each slot."""
-        if safe:
-            self.assert_is_in(value)
-        return torch.stack([part.to(torch.int64).argmax(-1) for part in value.split(self.nvec, -1)], -1)
+    def _as_numbers(self, value: Tensor) -> Tensor:
+        return torch.stack([place_of(part) for part in value.split(self.nvec, -1)], -1)
 
     def to_categorical_spec(self) -> MultiCategorical:
         """The spec of to_categorical(value)."""
@@ -180,12 +147,6 @@ class MultiOneHot(LeafSpec):
     def slots(self) -> tuple[OneHot, ...]:
         """One OneHot for each slot."""
         return self._slots
-
-    def _each(self) -> tuple[OneHot, ...]:
-        rows = [None] * len(self.nvec) if self.mask is None else list(self.mask.split(self.nvec, -1))
-        return tuple(
-            OneHot(n, (*self.shape[:-1], n), self.device, self.dtype, mask=row) for n, row in zip(self.nvec, rows)
-        )
 
 
 class Binary(LeafSpec):
@@ -216,7 +177,7 @@ class Binary(LeafSpec):
 
 def slots_of(kind: str, nvec: Any, shape: Any, device: Any) -> tuple[Tensor, Size]:
     """The number of choices of every slot, and the shape of the spec."""
-    nvec = torch.as_tensor(nvec, dtype=torch.int64, device=device)
+    nvec = torch.as_tensor(nvec, dtype=torch.int64, device=device).clone()
     shape = nvec.shape if shape is None else checked_shape(shape)
     if nvec.numel() and int(nvec.min()) < 1:
         raise errors.OptionError(f"{kind}: {int(nvec.min())} choices; there must be at least 1")
@@ -239,26 +200,17 @@ def per_slot(spec: MultiCategorical) -> list[int]:
     return [int(n) for n in rows[0]]
 
 
-def join_slots(split: Tensor, nvec: list[int]) -> Tensor:
+def join_slots(split: Tensor, spec: MultiCategorical) -> Tensor:
     """Slots and choices, two dims, as one: the choices of all slots side by side."""
-    if split.ndim == 1:
-        return split[: nvec[0]]
-    return torch.cat([row[..., :n] for row, n in zip(split.unbind(-2), nvec)], -1)
+    if not spec.shape:
+        return split
+    return torch.cat([row[..., :n] for row, n in zip(split.unbind(-2), per_slot(spec))], -1)
 
 
 def split_mask(mask: Any, spec: MultiCategorical) -> Tensor:
     """The choices of all slots side by side as two dims: slots and choices."""
     nvec = per_slot(spec)
-    mask = torch.as_tensor(mask, dtype=torch.bool, device=spec.device)
+    whole = as_mask(mask, (*spec.shape[:-1], sum(nvec)), spec.device)
     most = max(nvec)
-    try:
-        mask = mask.expand(*spec.shape[:-1], sum(nvec))
-    except RuntimeError:
-        raise spec_errors.SpecShape(
-            f"the mask has shape {list(mask.shape)}, which does not broadcast to {[*spec.shape[:-1], sum(nvec)]}"
-        ) from None
-    parts = [torch.nn.functional.pad(part, (0, most - n)) for part, n in zip(mask.split(nvec, -1), nvec)]
-    allowed = torch.stack(parts, -2) if spec.shape else parts[0]
-    if not bool(allowed.any(-1).all()):
-        raise errors.OptionError("the mask allows no choice somewhere; at least one must be allowed")
-    return allowed
+    parts = [torch.nn.functional.pad(part, (0, most - n)) for part, n in zip(whole.split(nvec, -1), nvec)]
+    return checked_mask(torch.stack(parts, -2) if spec.shape else parts[0])
