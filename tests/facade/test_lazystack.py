@@ -273,3 +273,16 @@ def test_a_side_with_too_few_rows_is_refused_whole() -> None:
             write()
 
     assert (stack.contiguous() == td).all()
+
+
+class Rows(TensorDict):
+    """A TensorDict with a name of its own."""
+
+    __slots__ = ()
+
+
+def test_a_lazy_stack_of_a_subclass_of_tensordict_is_one() -> None:
+    stack = lazy_stack([Rows(a=torch.zeros(2)), Rows(a=torch.zeros(3))])
+
+    assert isinstance(stack, Rows) and stack.batch_size == (2,)
+    assert type(stack[1]) is Rows and isinstance(stack.unsqueeze(0), Rows)
