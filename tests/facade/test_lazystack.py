@@ -282,7 +282,7 @@ class Rows(TensorDict):
 
 
 def test_a_lazy_stack_of_a_subclass_of_tensordict_is_one() -> None:
-    stack = lazy_stack([Rows(a=torch.zeros(2)), Rows(a=torch.zeros(3))])
+    rows: Any = lazy_stack([Rows(a=torch.zeros(2)), Rows(a=torch.zeros(3))])
 
-    assert isinstance(stack, Rows) and stack.batch_size == (2,)
-    assert type(stack[1]) is Rows and isinstance(stack.unsqueeze(0), Rows)
+    assert isinstance(rows, Rows) and isinstance(rows.unsqueeze(0), Rows)
+    assert rows.batch_size == (2,) and type(rows[1]) is Rows
