@@ -48,7 +48,7 @@ def to_arrow(container: Container, *, separator: str = ".") -> pa.Table:
             note |= {"dtype": str(value.dtype).removeprefix("torch."), "features": _features(value)}
         arrays.append(array)
         fields.append(pa.field(name, array.type, metadata={_NOTE: json.dumps(note)}))
-    note = {"classes": laid.classes, "plain": [[at, _encoded(at, value)] for at, value in laid.plain]}
+    note = {"nodes": laid.nodes, "plain": [[at, _encoded(at, value)] for at, value in laid.plain]}
     note["rows"] = container._batch[0]
     return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={_NOTE: json.dumps(note)}))
 
@@ -75,14 +75,12 @@ def _array(at: At, value: Any) -> Any:
             flat = torch.cat(rows) if rows else value.new_empty(0)
             return pa.LargeListArray.from_arrays(pa.array(ends.numpy()), _dense(flat))
         return _dense(value)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except (pa.ArrowException, TypeError, ValueError, RuntimeError) as error:
         raise NotStorable(f"{errors.name_of(at)}: Arrow has no column for it: {error}") from error
 
 
 def _dense(tensor: Tensor) -> Any:
-    if tensor.layout is not torch.strided or tensor.is_quantized:
-        raise TypeError(f"it is {tensor.layout}; .to_dense() makes what can be stored")
-    tensor = torch.view_as_real(tensor.resolve_conj()) if tensor.is_complex() else tensor
+    tensor = torch.view_as_real(tensor) if tensor.is_complex() else tensor
     array = pa.array(tensor.to(_WIDER.get(tensor.dtype, tensor.dtype)).contiguous().reshape(-1).numpy())
     for size in reversed(tensor.shape[1:]):
         if size == 0:  # Arrow cannot say how many empty lists there are.
@@ -114,10 +112,10 @@ def from_arrow(table: pa.Table, cls: Any = None, *, separator: str | None = ".")
     rows = table.num_rows if table.num_columns else note.get("rows", 0)
     try:
         plain = [(tuple(at), decode(value)) for at, value in note.get("plain", [])]
-        classes = [(tuple(at), name) for at, name in note.get("classes", [])]
+        nodes = [(tuple(at), name, int(rank)) for at, name, rank in note.get("nodes", [])]
     except (ValueError, TypeError, RecursionError) as error:
         raise DataDamaged(f"the notes of the table are damaged: {error!r}") from error
-    return as_class(cls, gathered(columns, rows, plain), classes)
+    return as_class(cls, gathered(columns, rows, plain), nodes)
 
 
 def _noted(metadata: Any, what: str) -> dict[str, Any]:
@@ -168,7 +166,9 @@ def _rows(array: Any, name: str) -> Tensor | None:
         return None
     sizes = array.value_lengths().to_pylist()
     parts = inner.split(sizes)
-    return torch.stack(parts) if sizes and len(set(sizes)) == 1 else jagged(parts) if sizes else inner.reshape(0, 0)
+    return (
+        torch.stack(parts) if sizes and len(set(sizes)) == 1 else jagged(name, parts) if sizes else inner.reshape(0, 0)
+    )
 
 
 def _check_no_nulls(array: Any, name: str) -> None:

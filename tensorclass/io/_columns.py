@@ -12,6 +12,8 @@ from .._data import NonTensorStack
 from .._rules import errors
 from .._tensordict import TensorDict
 from .._tree.node import Node, is_tree, kind
+from ._bytes import storable
+from ._errors import DataDamaged, NotStorable
 from ._load import _as_saved, _class_called, typed_as
 
 At = tuple[str, ...]
@@ -31,13 +33,13 @@ class Laid:
             )
         self.columns: Columns = {}
         self.plain: list[tuple[At, Any]] = []  # What is the same for all rows.
-        self.classes: list[tuple[At, str]] = []
+        self.nodes: list[tuple[At, str | None, int]] = []  # Containers: where, the class, and how many batch dims.
         self._add(node, ())
 
     def _add(self, node: Node, at: At) -> None:
         cls = type(node) if node._items is None else type(node._items[0])
-        if hasattr(cls, "_declared"):
-            self.classes.append((at, f"{cls.__module__}:{cls.__qualname__}"))
+        name = f"{cls.__module__}:{cls.__qualname__}" if hasattr(cls, "_declared") else None
+        self.nodes.append((at, name, len(node._batch)))
         for key in node._first_and_keys()[1]:
             value = node._fields[key] if node._items is None else _stacked(node, key)
             here = (*at, key)
@@ -46,7 +48,10 @@ class Laid:
             elif isinstance(value, NonTensorStack):
                 self.columns[here] = value.tolist()
             elif isinstance(value, Tensor):
-                self.columns[here] = value.detach().cpu()
+                try:
+                    self.columns[here] = storable(value).cpu()
+                except NotStorable as error:
+                    raise NotStorable(f"{errors.name_of(here)}: {error}") from None
             elif value is not None or not node._none_is_unset:
                 self.plain.append((here, value))
 
@@ -91,23 +96,23 @@ def _put(out: TensorDict, at: At, value: Any, rows: int) -> None:
     node._fields[at[-1]] = node._validate(at, value) if isinstance(value, (Tensor, Node)) else value
 
 
-def as_class(cls: Any, node: TensorDict, classes: Sequence[tuple[At, str]] = ()) -> Any:
+def as_class(cls: Any, node: TensorDict, nodes: Sequence[tuple[At, str | None, int]] = ()) -> Any:
     """A container as an instance of a class, or of the classes that it was laid out from."""
+    inner: dict[At, Any] = {(): node}
+    for at, _, rank in nodes:
+        parent = inner.get(at[:-1])
+        here = parent._fields.get(at[-1]) if at and parent is not None else None
+        if isinstance(here, TensorDict):
+            inner[at] = type(here).auto_batch_size_(here, rank) if rank > 1 else here
     if cls is not None:
         return typed_as(cls, node)
-    root: Any = node
-    for at, name in reversed(classes):  # Those further in come later, and must be ready first.
-        found = _class_called(name)
-        if not at:
-            root = _as_saved(found, root)
-            continue
-        holder = node
-        for key in at[:-1]:
-            inner = holder._fields.get(key)
-            holder = inner if isinstance(inner, Node) else TensorDict()  # type: ignore[assignment]
-        if isinstance(holder._fields.get(at[-1]), Node):
-            holder._fields[at[-1]] = _as_saved(found, holder._fields[at[-1]])
-    return root
+    for at, name, _ in reversed(nodes):  # Those further in come later, and must be ready first.
+        if at in inner:
+            made = _as_saved(_class_called(name), inner[at])
+            if not at:
+                return made
+            inner[at[:-1]]._fields[at[-1]] = made
+    return node
 
 
 def split_name(name: str, separator: str | None) -> At:
@@ -116,6 +121,9 @@ def split_name(name: str, separator: str | None) -> At:
     return parts if all(parts) else (name,)
 
 
-def jagged(rows: Sequence[Tensor]) -> Tensor:
-    """Rows of different sizes as one nested tensor."""
+def jagged(name: str, rows: Sequence[Tensor]) -> Tensor:
+    """The rows of a column, of different sizes, as one nested tensor."""
+    if len({row.shape[1:] for row in rows}) > 1 or any(row.ndim == 0 for row in rows):
+        shapes = errors.some_names([list(row.shape) for row in rows])
+        raise DataDamaged(f"column {name!r} has rows of shapes {shapes}, which differ in more than the first dim")
     return torch.nested.as_nested_tensor(list(rows), layout=torch.jagged)

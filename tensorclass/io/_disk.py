@@ -1,8 +1,15 @@
-"""What has reached the disk, and would be there after a power failure."""
+"""Folders and the disk below them: what would be there after a power failure, and who may write."""
 
 from __future__ import annotations
 
 import os
+
+from ._errors import DataExists
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 
 def sync(folder: str) -> None:
@@ -22,3 +29,18 @@ def sync_one(path: str) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def only_writer(folder: str) -> int | None:
+    """A descriptor that keeps other writers of a folder out until it is closed, or the process ends."""
+    if fcntl is None:
+        return None
+    file = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(file)
+        raise DataExists(f"{folder}: somebody else adds rows to it; one writer at a time would do") from None
+    except OSError:  # A file system without locks.
+        pass
+    return file

@@ -50,7 +50,7 @@ def _series(at: At, value: Any) -> Any:
 
 
 def _numpy(tensor: Tensor) -> Any:
-    return tensor.resolve_conj().to(_WIDER.get(tensor.dtype, tensor.dtype)).numpy()
+    return tensor.to(_WIDER.get(tensor.dtype, tensor.dtype)).numpy()
 
 
 def _objects(values: list[Any]) -> Any:
@@ -97,7 +97,7 @@ def _column(name: str, column: Any) -> Any:
     if not arrays or any(isinstance(value, list) and value and isinstance(value[0], str) for value in values):
         return values
     rows = [value if isinstance(value, Tensor) else _tensor(np.asarray(value)) for value in values]
-    return torch.stack(rows) if len({row.shape for row in rows}) == 1 else jagged(rows)
+    return torch.stack(rows) if len({row.shape for row in rows}) == 1 else jagged(name, rows)
 
 
 def _plain_dtype(dtype: Any) -> Any:

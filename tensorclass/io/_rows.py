@@ -11,6 +11,7 @@ from typing_extensions import Self
 from .._rules import errors
 from .._tree.node import Node, is_tree, kind
 from . import _bytes, _meta
+from ._disk import only_writer
 from ._errors import DataDamaged, DataMissing, NotStorable
 from ._map import Path
 from ._names import TENSOR, file_names
@@ -41,6 +42,7 @@ class RowWriter:
         self._leaves: dict[At, tuple[BinaryIO, _meta.Meta]] = {}
         self._count = 0
         self._open = True
+        self._own: int | None = None
         try:
             meta = _meta.get(self._path)
         except DataMissing:
@@ -99,12 +101,16 @@ class RowWriter:
             self._let_go()
 
     def _let_go(self) -> None:
+        if self._own is not None:
+            os.close(self._own)
+            self._own = None
         for file, _ in self._leaves.values():
             file.close()
 
     # ---- inside -------------------------------------------------------------------------------------------------
 
     def _begin(self, meta: _meta.Meta) -> None:
+        self._own = only_writer(self._path)
         batch = _meta.sizes(meta.get("shape"), self._path)
         if not batch:
             raise NotStorable(f"{self._path}: data of batch size [] have no rows to add to")

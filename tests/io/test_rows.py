@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tensorclass import NonTensorStack, TensorClass, TensorDict, assert_close, cat, errors
-from tensorclass.io import DataDamaged, NotStorable, RowWriter, _bytes
+from tensorclass.io import DataDamaged, DataExists, NotStorable, RowWriter, _bytes
 
 
 class Step(TensorClass):
@@ -158,6 +158,18 @@ def test_rows_that_cannot_be_written_whole_are_not_there(tmp_path: Path, monkeyp
         rows.append(part)
 
     assert TensorDict.load_memmap(tmp_path)["a"].tolist() == [1] * 4
+
+
+def test_there_is_one_writer_at_a_time(tmp_path: Path) -> None:
+    with RowWriter(tmp_path) as rows:
+        rows.append(steps(2))
+        with pytest.raises(DataExists, match="somebody else adds rows to it; one writer at a time would do"):
+            RowWriter(tmp_path)
+        rows.append(steps(1))
+    with RowWriter(tmp_path) as rows:
+        rows.append(steps(1))
+
+    assert Step.load_memmap(tmp_path).batch_size == (4,)
 
 
 @pytest.mark.parametrize("value", [NonTensorStack("x", "y"), TensorDict(batch_size=[])], ids=["plain rows", "no rows"])

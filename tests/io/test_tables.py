@@ -201,7 +201,13 @@ REFUSED: list[tuple[str, Any, type[Exception], str]] = [
         errors.KeyTaken,
         "two entries would be called 'a.b'; another separator would do",
     ),
-    ("sparse", lambda: TensorDict(a=torch.ones(2).to_sparse(), batch_size=[2]), NotStorable, "'a': .* has no column"),
+    (
+        "sparse",
+        lambda: TensorDict(a=torch.ones(2).to_sparse(), batch_size=[2]),
+        NotStorable,
+        "'a': .* cannot be stored",
+    ),
+    ("meta", lambda: TensorDict(a=torch.ones(2, device="meta"), batch_size=[2]), NotStorable, "'a': .* meta device"),
 ]
 
 
@@ -248,12 +254,34 @@ def test_missing_values_of_a_data_frame_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "note", [b"{", b"[]", b'{"plain": 3}', b'{"classes": [[1, 2]]}', b'{"plain": [[["a"], {"x": 1}]]}']
+    "note", [b"{", b"[]", b'{"plain": 3}', b'{"nodes": [[1, 2]]}', b'{"plain": [[["a"], {"x": 1}]]}']
 )
 def test_damaged_notes_are_refused_in_words(note: bytes) -> None:
     table = io.to_arrow(samples()).replace_schema_metadata({b"tensorclass": note})
     with pytest.raises(DataDamaged, match="damaged"):
         io.from_arrow(table)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
+def test_rows_that_differ_in_more_than_one_dim_are_named() -> None:
+    arrays = [np.ones((2, 2)), np.ones((3, 1))]
+    with pytest.raises(DataDamaged, match=r"column 'a' has rows of shapes \[2, 2\], \[3, 1\], which differ in more"):
+        io.from_pandas(pd.DataFrame({"a": arrays}))
+    nested = torch.nested.nested_tensor([torch.from_numpy(array) for array in arrays])
+    with pytest.raises(NotStorable, match="'a': Arrow has no column for it"):
+        io.to_arrow(TensorDict(a=nested, batch_size=[2]))
+
+
+def test_a_nested_container_keeps_its_batch_size() -> None:
+    td = TensorDict({"n": TensorDict({"x": torch.ones(2, 3)}, [2, 3])}, [2])
+
+    assert io.from_arrow(io.to_arrow(td))["n"].batch_size == (2, 3)
+
+
+def test_a_container_without_entries_keeps_its_rows(tmp_path: Path) -> None:
+    io.to_parquet(TensorDict({}, [5]), tmp_path / "file")
+
+    assert io.read_parquet(tmp_path / "file").batch_size == (5,)
 
 
 def test_a_file_that_is_none_is_refused_in_words(tmp_path: Path) -> None:
