@@ -36,6 +36,12 @@ class Scores(TensorClass):
     logits: Float[Tensor, "*batch 2"]
 
 
+class Value(TensorClass):
+    """The discounted return that is to be expected."""
+
+    value: Float[Tensor, "*batch"]
+
+
 class Push(TensorClass):
     """To the left or to the right, and how probable that was."""
 
@@ -89,14 +95,13 @@ class Choice(ProbabilisticModule[Scores, Push]):
         return Categorical(logits=scores.logits)
 
 
-class Critic(nn.Module):
+class Critic(TensorClassModuleBase[Cart, Value]):
     def __init__(self) -> None:
         super().__init__()
         self.layers = layers(1)
 
-    def forward(self, cart: Cart) -> Float[Tensor, "*batch"]:
-        value: Tensor = self.layers(cart.observation)
-        return value.squeeze(-1)
+    def forward(self, cart: Cart) -> Value:
+        return Value(value=self.layers(cart.observation).squeeze(-1))
 
 
 class Agent(nn.Module):
@@ -117,13 +122,13 @@ def lessons(critic: Critic, steps: Steps) -> Lesson:
     """Generalized advantage estimation, backwards through time."""
     after = steps.next
     reward, terminated, done = (one.squeeze(-1) for one in (after.reward, after.terminated, after.done))
-    expected = critic(steps.obs)
-    surprise = reward + DISCOUNT * torch.where(terminated, 0.0, critic(after.obs)) - expected
+    expected, ahead = critic(steps.obs).value, critic(after.obs).value
+    surprise = reward + DISCOUNT * torch.where(terminated, 0.0, ahead) - expected
     advantage = torch.empty_like(surprise)
-    ahead = torch.zeros_like(surprise[:, 0])
+    later = torch.zeros_like(surprise[:, 0])
     for time in reversed(range(surprise.shape[1])):
-        ahead = surprise[:, time] + DISCOUNT * TRACE * torch.where(done[:, time], 0.0, ahead)
-        advantage[:, time] = ahead
+        later = surprise[:, time] + DISCOUNT * TRACE * torch.where(done[:, time], 0.0, later)
+        advantage[:, time] = later
     return Lesson(cart=steps.obs, push=steps.action, advantage=advantage, goal=advantage + expected)
 
 
@@ -132,7 +137,7 @@ def loss(agent: Agent, lesson: Lesson, clip: float) -> Tensor:
     ratio = (agent.log_prob(lesson.cart, lesson.push) - lesson.push.log_prob).exp()
     advantage = (lesson.advantage - lesson.advantage.mean()) / (lesson.advantage.std() + 1e-8)
     gain = torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
-    return nn.functional.mse_loss(agent.critic(lesson.cart), lesson.goal) / 2 - gain.mean()
+    return nn.functional.mse_loss(agent.critic(lesson.cart).value, lesson.goal) / 2 - gain.mean()
 
 
 def learn(agent: Agent, optimizer: torch.optim.Optimizer, lesson: Lesson, clip: float) -> None:

@@ -79,6 +79,7 @@ def followed(rounds: Iterable[Transition[Any, Any]], total: int) -> Curve:
 def film(env: EnvBase[Any, Any], policy: Any, steps: int, path: Path) -> None:
     """An episode of one environment that draws itself, as a GIF with every other picture of it."""
     frames: list[Image.Image] = []
+    env.set_seed(0)
     env.rollout(steps, policy, callback=lambda env, _: frames.append(Image.fromarray(env.render()).reduce(2)))
     env.close()
     path.parent.mkdir(parents=True, exist_ok=True)

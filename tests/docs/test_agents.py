@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,22 @@ import torch
 pytest.importorskip("gymnasium")
 pytest.importorskip("matplotlib")
 
+from PIL import Image, ImageSequence  # noqa: E402
+
 from examples import ppo_cartpole as ppo  # noqa: E402
-from examples import td3_pendulum as td3  # noqa: E402
-from examples.showing import Curve  # noqa: E402
+from examples import sac_pendulum as sac  # noqa: E402
+from examples.showing import Curve, film  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """The layers are small: several threads would wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
 
 
 # ---- proximal policy optimization -----------------------------------------------------------------------------------
@@ -35,7 +47,7 @@ def test_an_advantage_is_the_discounted_sum_of_surprises_up_to_the_end_of_the_ep
     after, lesson = steps.next, ppo.lessons(critic, steps)
     assert after.done.any()
 
-    expected, ahead = critic(steps.obs), critic(after.obs)
+    expected, ahead = critic(steps.obs).value, critic(after.obs).value
     for row in range(3):
         for time in range(40):
             total, weight = torch.tensor(0.0), 1.0
@@ -72,26 +84,26 @@ def test_steps_outside_of_the_clip_teach_the_policy_nothing() -> None:
     assert any(one.grad.any() for one in agent.critic.parameters() if one.grad is not None)
 
 
-def test_the_pole_stays_up_longer_after_thirty_rounds() -> None:
+def test_the_pole_stays_up_longer_after_some_rounds() -> None:
     torch.manual_seed(0)
     agent = ppo.Agent()
     before = ppo.returns(agent, seed=1).mean()
-    for _ in ppo.train(agent, rounds=30, seed=0):
+    for _ in ppo.train(agent, rounds=10, seed=0):
         pass
 
-    assert ppo.returns(agent, seed=1).mean() > 100 > 2 * before
+    assert ppo.returns(agent, seed=1).mean() > 80 > 2 * before
 
 
-# ---- twin delayed policy gradients ----------------------------------------------------------------------------------
+# ---- soft actor-critic ----------------------------------------------------------------------------------------------
 
 
-def remembered(length: int = 5) -> td3.Step:
-    return td3.remembered(td3.pendulum().rollout(length))
+def remembered(length: int = 5) -> sac.Step:
+    return sac.remembered(sac.pendulum().rollout(length))
 
 
 def test_a_memory_holds_the_last_steps() -> None:
     step = remembered(8)
-    memory = td3.Memory(step[0], size=20)
+    memory = sac.Memory(step[0], size=20)
     memory.add(step[:16])
     assert (memory.sample(100).reward.unsqueeze(-1) == step.reward[:16]).any(-1).all()
 
@@ -100,44 +112,47 @@ def test_a_memory_holds_the_last_steps() -> None:
     assert torch.equal(memory.rows.swing.observation[16:], step.swing.observation[16:20])
 
 
-def test_what_a_critic_is_to_say_is_what_the_lesser_target_expects() -> None:
-    step, learner = remembered(), td3.Learner(td3.Agent())
-    target = learner.target
+def test_what_a_critic_is_to_say_is_what_the_lesser_target_expects_and_a_bonus() -> None:
+    step, agent = remembered(), sac.Agent()
     torch.manual_seed(0)
-    found = learner.critics_loss(step)
+    found = sac.Learner(agent).critics_loss(step)
 
     torch.manual_seed(0)
-    noise = (td3.BLUR * torch.randn(len(step), 1)).clamp(-td3.LIMIT, td3.LIMIT)
-    torque = td3.Torque(action=(target.actor(step.after).action + noise).clamp(-td3.TORQUE, td3.TORQUE))
-    goal = step.reward + td3.DISCOUNT * target.value(step.after, torque).amin(0)
-    one, other = learner.agent.value(step.swing, step.torque)
+    torque = agent.policy(step.after)
+    assert torque.log_prob is not None
+    ahead = sac.value(agent.target, step.after, torque).amin(0) - sac.TEMPERATURE * torque.log_prob
+    goal = step.reward + sac.DISCOUNT * ahead
+    one, other = sac.value(agent.critics, step.swing, step.torque)
     torch.testing.assert_close(found, ((one - goal) ** 2).mean() + ((other - goal) ** 2).mean())
 
 
-@pytest.mark.parametrize("delayed", [False, True])
-def test_the_critics_move_always_and_actor_and_target_with_a_delay(delayed: bool) -> None:
-    learner = td3.Learner(td3.Agent())
-    before = copy.deepcopy(learner)
-    learner.learn(remembered(), delayed)
+def test_an_update_moves_policy_and_critics_and_the_target_a_part_of_the_way() -> None:
+    agent = sac.Agent()
+    before, after = dict(copy.deepcopy(agent).named_parameters()), dict(agent.named_parameters())
+    sac.Learner(agent).learn(remembered())
 
-    def moved(one: torch.nn.Module, other: torch.nn.Module) -> bool:
-        return any(not torch.equal(a, b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
-
-    assert moved(learner.agent.critics, before.agent.critics)
-    assert moved(learner.agent.actor, before.agent.actor) is delayed
-    assert moved(learner.target, before.target) is delayed
+    for name, then in before.items():
+        assert not torch.equal(after[name], then), name
+        if name.startswith("target."):
+            goal = after[name.replace("target.", "critics.")]
+            torch.testing.assert_close(after[name], then + sac.TAU * (goal - then))
 
 
-def test_a_pendulum_is_trained_with_a_seed() -> None:
+def test_a_training_repeats_with_its_seed() -> None:
     ends = []
     for _ in range(2):
         torch.manual_seed(0)
-        agent = td3.Agent()
-        *_, last = td3.train(agent, rounds=td3.RANDOM + 2, seed=0)
+        *_, last = sac.train(sac.Agent(), rounds=sac.RANDOM + 2, seed=0)
         ends.append(last)
 
     assert torch.equal(ends[0].next.obs.observation, ends[1].next.obs.observation)
-    assert ends[0].next.reward.min() >= -0.1 * 16.28
+    assert not torch.equal(ends[0].action.action, sac.pendulum().rollout(sac.STEPS).action.action)
+
+
+def test_returns_are_those_of_rewards_as_gymnasium_gives_them() -> None:
+    steps = sac.pendulum(2).rollout(200)
+
+    torch.testing.assert_close(steps.next.episode_reward[:, -1], 10 * steps.next.reward.sum(1))
 
 
 # ---- whole programs -------------------------------------------------------------------------------------------------
@@ -152,7 +167,21 @@ def test_a_curve_goes_through_the_mean_of_the_last_twenty() -> None:
     assert curve.means == [(10, 1.0), (30, 2.0)]
 
 
-@pytest.mark.parametrize("name", ["ppo_cartpole", "td3_pendulum"])
+def test_a_curve_and_a_film_are_pictures(tmp_path: Path) -> None:
+    pytest.importorskip("pygame")
+    curve = Curve()
+    curve.add(10, [1.0, 2.0])
+    curve.draw("a title", 3.0, tmp_path / "new" / "curve.png")
+    film(sac.pendulum(0, "rgb_array"), None, 6, tmp_path / "film.gif")
+
+    assert (tmp_path / "new" / "curve.png").read_bytes().startswith(b"\x89PNG")
+    with Image.open(tmp_path / "film.gif") as pictures:
+        assert pictures.size == (250, 250)
+        assert len(list(ImageSequence.Iterator(pictures))) == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ppo_cartpole", "sac_pendulum"])
 def test_a_program_leaves_a_curve_and_a_film_and_says_whether_the_goal_is_reached(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", f"examples.{name}", "--rounds", "2", "--out", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -164,7 +193,7 @@ def test_a_program_leaves_a_curve_and_a_film_and_says_whether_the_goal_is_reache
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["ppo_cartpole", "td3_pendulum"])
+@pytest.mark.parametrize("name", ["ppo_cartpole", "sac_pendulum"])
 def test_a_program_reaches_its_goal(name: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", f"examples.{name}", "--out", str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
