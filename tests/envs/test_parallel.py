@@ -68,13 +68,17 @@ def workers(env: ParallelEnv[Any, Any]) -> list[Any]:
 
 
 def is_gone(process: int) -> bool:
-    """Whether a process has ended, or does within a second."""
-    end = time.monotonic() + 1
+    """Whether a process has ended, or does within some seconds; one that nobody has asked for yet counts too."""
+    end = time.monotonic() + 5
     while time.monotonic() < end:
         try:
             os.kill(process, 0)
+            if ") Z " in Path(f"/proc/{process}/stat").read_text():
+                return True
         except ProcessLookupError:
             return True
+        except FileNotFoundError:  # No such folder on this system, or the process has just gone.
+            pass
         time.sleep(0.01)
     return False
 
