@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import gc
+import pickle
 from typing import Any
 
 import numpy as np
@@ -167,6 +170,36 @@ def test_a_clone_of_a_locked_composite_is_open_and_its_own() -> None:
     other = spec.clone()
     other["nested", "new"] = Unbounded()
     assert ("nested", "new") not in spec
+
+
+def test_a_copy_of_a_locked_composite_is_locked_and_one_of_a_part_is_not() -> None:
+    spec = arm().lock_()
+    for copied in (copy.deepcopy(spec), pickle.loads(pickle.dumps(spec))):
+        assert copied == spec and copied.is_locked and copied["nested"].is_locked
+        assert not copied.unlock_()["nested"].is_locked
+    assert not copy.deepcopy(spec["nested"]).is_locked
+
+
+def test_a_part_is_open_once_what_locked_it_is_gone() -> None:
+    part = Composite(x=Unbounded((1,)))
+    spec = Composite(part=part).lock_()
+    assert part.is_locked
+    del spec
+    gc.collect()
+    assert not part.is_locked
+
+
+def test_a_composite_made_of_another_has_parts_of_its_own() -> None:
+    spec = arm()
+    other = Composite(spec).update({"nested": {"more": Unbounded((1,))}})
+    assert ("nested", "more") in other and ("nested", "more") not in spec
+
+
+def test_a_shape_that_does_not_fit_changes_nothing() -> None:
+    spec = Composite(inner=Composite(x=Unbounded((4, 2))), y=Unbounded((3,)))
+    with pytest.raises(ValueError, match="'y'"):
+        spec.shape = (4,)
+    assert spec.shape == spec["inner"].shape == ()
 
 
 def test_a_composite_hashes_while_it_is_locked() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -39,7 +40,7 @@ class Composite(KeyedSpec):
 
     _specs: dict[str, Entry]
     _locked: bool
-    _holders: int  # How many locked Composites it is a part of.
+    _holders: list[weakref.ref[Composite]]  # The locked Composites that it is a part of.
 
     def __init__(
         self,
@@ -56,7 +57,7 @@ class Composite(KeyedSpec):
         self._batch = checked_shape(given)
         self._device = full_device(device)
         self.data_cls = data_cls
-        self._specs, self._locked, self._holders = {}, False, 0
+        self._specs, self._locked, self._holders = {}, False, []
         for source in sources:
             self.update(source)
         self.update(entries)
@@ -72,8 +73,7 @@ class Composite(KeyedSpec):
     def shape(self, shape: Sequence[int] | int) -> None:
         self._check_open("set 'shape'")
         batch = checked_shape(shape)
-        for key, spec in self._specs.items():
-            self._specs[key] = at_batch(key, spec, batch)
+        self._specs = {key: at_batch(key, spec, batch) for key, spec in self._specs.items()}
         self._batch = batch
 
     def _node(self) -> TensorDict:
@@ -146,6 +146,8 @@ class Composite(KeyedSpec):
             mine = self.get(key)
             if isinstance(mine, Composite) and isinstance(spec, (Mapping, Composite)) and mine is not spec:
                 mine.update(spec)
+            elif isinstance(source, Composite) and spec is not None:
+                self.set(key, spec.clone())  # A write to this Composite is none to the other.
             else:
                 self.set(key, spec)
         return self
@@ -188,36 +190,43 @@ class Composite(KeyedSpec):
     @property
     def is_locked(self) -> bool:
         """Whether entries can be added, replaced or deleted."""
-        return self._locked or self._holders > 0
+        return self._locked or self._is_part()
+
+    def _is_part(self) -> bool:
+        return any(holder() is not None for holder in self._holders)
 
     def lock_(self) -> Self:
         """Refuse new, replaced and deleted entries, here and below."""
         if not self._locked:
             self._locked = True
-            for spec in self._below():
-                spec._hold(1)
+            me: weakref.ref[Composite] = weakref.ref(self)
+            for part in self._parts():
+                part._holders.append(me)
         return self
 
     def unlock_(self) -> Self:
         """Allow all writes again, here and below; refused for a part of something that is locked."""
-        if self._holders:
+        if self._is_part():
             raise errors.Locked("cannot unlock a part of a locked Composite; call .unlock_() on the whole")
-        if self._locked:
-            self._locked = False
-            for spec in self._below():
-                spec._hold(-1)
+        self._locked = False
+        for part in self._parts():
+            part._holders = [holder for holder in part._holders if holder() is not self]
         return self
 
-    def _hold(self, change: int) -> None:
-        self._holders += change
-        for spec in self._below():
-            spec._hold(change)
-
-    def _below(self) -> list[Composite]:
+    def _parts(self) -> list[Composite]:
         return [part for spec in self._specs.values() if spec is not None for part in spec._composites()]
 
     def _composites(self) -> list[Composite]:
-        return [self]
+        return [self, *self._parts()]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_holders": [], "_locked": False, "locked": self._locked}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        locked = state.pop("locked")
+        vars(self).update(state)
+        if locked:
+            self.lock_()
 
     def _check_open(self, action: str) -> None:
         if self.is_locked:
