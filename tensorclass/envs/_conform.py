@@ -24,6 +24,8 @@ def not_new(owner: str, method: str, out: Any, given: Any) -> Exception:
     would = "a new TensorDict would do"
     if isinstance(out, dict):
         would = "TensorDict(that_dict, batch_size=self.batch_size) would do"
+    if isinstance(out, tuple):
+        would += " (GymWrapper(env) takes environments of gymnasium, whose methods return tuples)"
     return errors.StructureError(f"{owner}.{method} returned {what}; {would}")
 
 
@@ -55,6 +57,8 @@ def check(env: Any, method: str, out: Any) -> None:
             f"{type(env).__name__}.{method} returned batch size {list(out._batch)}; that of the environment is "
             f"{list(batch)}: pass batch_size=self.batch_size"
         )
+    if env._checks_types:
+        check_dtypes(env, method, out)
     rewards = env._keys.rewards
     for key, shape in expected.items():
         if method == "_reset" and key in rewards:
@@ -71,6 +75,18 @@ def check(env: Any, method: str, out: Any) -> None:
                 )
 
 
+def check_dtypes(env: Any, method: str, out: Any) -> None:
+    """Compare dtypes with the specs: for an environment that is made with run_type_checks=True."""
+    for tree in ("full_observation_spec", "full_reward_spec", "full_done_spec"):
+        for key, spec in leaves_of(env._full_output[tree]).items():
+            value = value_at(out._fields, key)
+            if isinstance(value, Tensor) and value.dtype is not spec.dtype:
+                raise errors.KindError(
+                    f"{type(env).__name__}.{method}: {errors.name_of(key)} has dtype {value.dtype}; "
+                    f"its spec has {spec.dtype}"
+                )
+
+
 def value_at(fields: dict[str, Any], key: Any) -> Any:
     """An entry by path, or None."""
     node: Any = None
@@ -83,11 +99,35 @@ def value_at(fields: dict[str, Any], key: Any) -> Any:
 def missing(env: Any, method: str, key: Key, out: Any) -> Exception:
     """The error for an entry that the specs have and a method has not given."""
     have = [one for one in type(out).keys(out, True, True) if one not in env._keys.shapes]
-    here = list(type(out).keys(out, True, True))
+    here = [one for one in type(out).keys(out, True, True) if one not in env._keys.dones]
     return errors.KeyMissing(
         f"{type(env).__name__}.{method} gave no {errors.name_of(key)}{suggest(key, have)}; "
         f"it gave {errors.some_names(here) if here else 'nothing'}"
     )
+
+
+def check_actions(env: Any, td: Any) -> None:
+    """Refuse a container without an action, after the policy."""
+    for key in env._keys.actions:
+        if value_at(td._fields, key) is None:
+            have = list(type(td).keys(td, True, True))
+            here = errors.some_names(have)
+            raise errors.KeyMissing(
+                f"the policy wrote no {errors.name_of(key)}{suggest(key, have)}; the keys here are {here}"
+            )
+
+
+def explain_actions(env: Any, td: Any, error: Exception) -> None:
+    """After a step has failed: raise what is wrong with the shape of an action, if something is."""
+    batch = env.batch_size
+    for key, spec in leaves_of(env._full_input["full_action_spec"]).items():
+        value = value_at(td._fields, key)
+        wanted = (*td._batch, *spec.shape[len(batch) :])
+        if isinstance(value, Tensor) and tuple(value.shape) != wanted and -1 not in wanted:
+            raise errors.ShapeError(
+                f"{type(env).__name__}._step failed; {errors.name_of(key)} has shape {list(value.shape)}, "
+                f"its spec has {list(wanted)}"
+            ) from error
 
 
 def check_not_over(env: Any, out: Any, given: Any) -> None:
@@ -109,4 +149,4 @@ def check_not_over(env: Any, out: Any, given: Any) -> None:
     )
 
 
-__all__ = ["check", "check_batch", "check_not_over", "leaves_of", "missing", "not_new"]
+__all__ = ["check", "check_actions", "check_batch", "check_not_over", "explain_actions", "not_new", "value_at"]

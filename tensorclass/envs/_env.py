@@ -20,7 +20,7 @@ from . import _conform as conform
 from ._classes import flat, has_fields, known, refuse_collisions
 from ._flags import any_over, complete
 from ._keys import is_masked
-from ._masks import carried, is_over, merged, over_batch, reset_masks, with_mask
+from ._masks import carried, is_over, merged, over_batch, reset_masks, resets_all, with_mask
 from ._meta import EnvMeta
 from ._policy import draws_itself
 from ._specs.declared import specs_of
@@ -57,11 +57,13 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     Every spec has the batch size as its leading dims; reward, done, terminated and truncated a last dim of size 1.
     `EnvBase[Obs, Action]` takes the specs from two classes, and then reset, step and rollout give their fields as
     `.obs`, `.action` and `.next.obs`. batch_locked = False: any batch size will do, since all state is in the entries.
+    run_type_checks: compare dtypes with the specs at each step, as check_env_specs does for a few.
     """
 
     batch_locked: bool = True
     _reads_entries: bool = True  # Whether _step may read more than the actions.
     _steps_some: bool = False  # Whether _step itself knows what to do with a mask "_step".
+    _checks_types: bool = False  # Whether dtypes are compared at each step, too.
     _pending: bool = False  # Whether a class is named by a string, and was not there when this one was made.
     _classes: tuple[Any, Any] = (Any, Any)
     _transition: type[Transition[Any, Any]] = Transition
@@ -87,6 +89,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         own["_batch"] = as_size(batch_size)
         own["_on"] = None if device is None else full_device(device)
         own["_allow_done"], own["_spec_locked"], own["_is_closed"] = allow_done_after_reset, spec_locked, False
+        own["_checks_types"] = run_type_checks
         self._set_up_specs()
         self._declare_specs()
 
@@ -140,7 +143,8 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         batch = out._batch
         complete(fields, plan.groups, batch, self._on)
         if masks and tensordict is not None:
-            fields = merged(fields, tensordict._fields, over_batch(masks, batch), masks, ())
+            some = {} if resets_all(masks) else masks
+            fields = merged(fields, tensordict._fields, over_batch(some, batch), some, ())
         elif tensordict is not None and plan.states:
             fields = {**carried(tensordict._fields, plan.states), **fields}
         return view(self._transition, fields, batch, self._on)

@@ -48,6 +48,14 @@ def checked_mask(mask: Any, group: Group, td: Any) -> Tensor:
     return mask
 
 
+def resets_all(masks: Masks) -> bool:
+    """Whether there is one mask for one environment, and it says that it is reset."""
+    if len(masks) != 1:
+        return False
+    (mask,) = masks.values()
+    return mask.numel() == 1 and bool(mask)
+
+
 def merged(
     new: dict[str, Any],
     old: dict[str, Any],
@@ -126,4 +134,4 @@ def is_over(td: TensorDict, group: Group) -> Tensor:
     return over.reshape(*over.shape[:-1], *[1] * (len(shape) - over.ndim + 1)).expand(shape)
 
 
-__all__ = ["carried", "chosen", "is_over", "merged", "over_batch", "reset_masks", "with_mask"]
+__all__ = ["carried", "chosen", "is_over", "merged", "over_batch", "reset_masks", "resets_all", "with_mask"]

@@ -14,7 +14,9 @@ from .._rules import errors
 from .._rules.keys import Key
 from .._tree.node import Node, kind
 from ..nn import TensorClassModuleBase
+from ..nn._ends import keys_of_class
 from ..nn._module import is_module
+from ..nn._typed import ends_of
 from ._classes import built, flat, has_fields
 from ._conform import value_at
 from ._keys import is_masked
@@ -34,11 +36,9 @@ def acting(env: Any, policy: Any) -> Act:
     if _wants_observation(env, policy):
         return _typed(env, policy)
     if isinstance(policy, TensorClassModuleBase):
-        return policy.as_td_module()
+        return _typed_by_key(env, policy)
     if isinstance(policy, nn.Module) and not is_module(policy) and not _takes_container(policy):
         return _by_leaves(env, policy)
-    if is_module(policy):
-        return policy  # type: ignore[no-any-return]  # It reads and writes by key.
     return _settled(env, policy)
 
 
@@ -82,6 +82,16 @@ def _typed(env: Any, policy: Any) -> Act:
     return act
 
 
+def _typed_by_key(env: Any, policy: TensorClassModuleBase[Any, Any]) -> Act:
+    """A typed policy that is made for another class than that of the observations: by key, if the keys are there."""
+    takes, obs = ends_of(policy)[0], env._classes[0]
+    lacking = [key for key in keys_of_class(takes) if key not in env._keys.observations]
+    if lacking and has_fields(obs):
+        name = type(policy).__name__
+        raise errors.KindError(f"policy: {name} takes {takes.__name__}; the observations are {obs.__name__}")
+    return _settled(env, policy.as_td_module())
+
+
 def _by_leaves(env: Any, policy: nn.Module) -> Act:
     reads, writes = reads_of(policy, env._keys.observations), env._keys.actions
 
@@ -113,7 +123,7 @@ def reads_of(policy: nn.Module, observations: list[Key]) -> list[Key]:
 
 
 def _settled(env: Any, policy: Any) -> Act:
-    """A plain callable: it writes into the container, or gives another, or the action."""
+    """A callable by key: it writes into the container, or gives another, or the action."""
 
     def act(td: Any) -> Any:
         given = policy(td)
@@ -124,7 +134,7 @@ def _settled(env: Any, policy: Any) -> Act:
             return td
         if not isinstance(given, Node):
             raise errors.KindError(f"policy: it gave {kind(given)}; a container with the action would do")
-        return td._like({**td._fields, **flat(given)})
+        return type(td).update(td, flat(given))
 
     return act
 
@@ -135,7 +145,8 @@ def _wants_observation(env: Any, policy: Any) -> bool:
     if not has_fields(cls):
         return False
     if isinstance(policy, TensorClassModuleBase):
-        return True
+        takes = ends_of(policy)[0]
+        return not isinstance(takes, type) or issubclass(cls, takes)
     parameter = _first_parameter(policy.forward if isinstance(policy, nn.Module) else policy)
     return parameter is not None and (parameter.annotation is cls or parameter.annotation == cls.__name__)
 

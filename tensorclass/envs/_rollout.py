@@ -11,6 +11,7 @@ from .._lazystack import lazy_stack
 from .._rules import errors
 from .._tree import join
 from . import _conform as conform
+from ._entries import branch
 from ._flags import any_over
 from ._masks import merged, with_mask
 from ._policy import acting, cast_to
@@ -71,8 +72,9 @@ def start(env: Any, asked: Options) -> Any:
     if given is None:
         raise errors.StructureError("rollout: auto_reset=False goes on from a container; give it as tensordict=")
     conform.check_batch(env, "rollout", given)
-    td = view(env._transition, {key: value for key, value in given._fields.items() if key != "next"}, given._batch)
-    td._device = given._device
+    own = branch(given)._fields  # What the caller holds is not written to, at any depth.
+    own.pop("next", None)
+    td = view(env._transition, own, given._batch, given._device)
     if any(conform.value_at(td._fields, key) is None for key in env._keys.ends):
         return td
     return env.maybe_reset(td)
@@ -93,11 +95,12 @@ def one_step(env: Any, td: Any, act: Any) -> Any:
 def checked_step(env: Any, td: Any, act: Any) -> Any:
     """The first step of a rollout: actions that are missing are named, and what comes back is compared."""
     td = act(td)
-    for key in env._keys.actions:
-        if conform.value_at(td._fields, key) is None:
-            have = list(type(td).keys(td, True, True))
-            raise errors.KeyMissing(f"the policy wrote no {errors.name_of(key)}; {errors.key_missing(key, have)}")
-    td = one_step(env, td, _given)
+    conform.check_actions(env, td)
+    try:
+        td = one_step(env, td, _given)
+    except Exception as error:
+        conform.explain_actions(env, td, error)
+        raise
     conform.check(env, "_step", td._fields["next"])
     return td
 

@@ -154,6 +154,7 @@ POLICIES = {
     "action": lambda td: td["observation"] * 0.5,
     "module": Linear(),
     "by key": TensorDictModule(Linear(), ["observation"], ["action"]),
+    "by key, not in place": TensorDictModule(Linear(), ["observation"], ["action"], inplace=False),
 }
 
 
@@ -221,6 +222,19 @@ def test_what_a_policy_writes_under_next_moves_on() -> None:
 
     assert td["memory"].flatten().tolist() == [0, 1, 2]
     assert td["next", "memory"].flatten().tolist() == [1, 2, 3]
+
+
+def test_what_a_policy_gives_in_nested_containers_is_put_beside_what_is_there() -> None:
+    def act(td: TensorDict) -> TensorDict:
+        return TensorDict(agents={"action": td["agents", "pos"][..., :1] / 10, "seen": td["agents", "pos"] + 0})
+
+    env = Agents()
+    start = env.reset()
+    td = env.rollout(2, act, auto_reset=False, tensordict=start)
+
+    assert set(td["agents"].keys()) == {"pos", "done", "terminated", "action", "seen"}
+    assert set(td["next", "agents"].keys()) == {"pos", "done", "terminated", "reward"}
+    assert set(start["agents"].keys()) == {"pos", "done", "terminated"}
 
 
 def test_a_policy_without_the_action_is_told_which() -> None:

@@ -292,3 +292,24 @@ def test_next_takes_rewards_and_flags_without_their_last_dim() -> None:
     after = Next({"x": torch.zeros(3, 2)}, [3], reward=torch.ones(3), terminated=False, done=torch.zeros(3, 1).bool())
 
     assert after.reward.shape == after.terminated.shape == after.done.shape == (3, 1)
+
+
+def test_dtypes_are_compared_at_each_step_if_asked_for() -> None:
+    class Double(Counter):
+        def _step(self, tensordict: Any) -> Any:
+            out = super()._step(tensordict)
+            return out.set("reward", out["reward"].double())
+
+    assert Double().rollout(2)["next", "reward"].dtype is torch.float64
+    env = Double(run_type_checks=True)
+    with pytest.raises(TypeError, match="Double._step: 'reward' has dtype torch.float64; its spec has torch.float32"):
+        env.rand_step(env.reset())
+
+
+def test_the_tuples_of_gymnasium_are_refused_with_a_way_out() -> None:
+    class Tuples(Counter):
+        def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+            return torch.zeros(1), {}
+
+    with pytest.raises(RuntimeError, match=r"Tuples._reset returned a tuple; .*GymWrapper\(env\)"):
+        Tuples().reset()

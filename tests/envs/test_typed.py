@@ -215,6 +215,41 @@ def test_a_typed_policy_acts_in_an_environment_without_classes() -> None:
     assert td["action"].flatten().tolist() == [0, 0.5, 1]
 
 
+class Angle(TensorClass):
+    angle: Tensor
+
+
+class Rewarded(TensorClass):
+    reward: Tensor
+
+
+class Blind(TensorClassModuleBase[Angle, Push]):
+    def forward(self, x: Angle) -> Push:
+        return Push(u=torch.zeros(x.batch_size), batch_size=x.batch_size)
+
+
+class Stray(TensorClassModuleBase[Rewarded, Push]):
+    def forward(self, x: Rewarded) -> Push:
+        return Push(u=x.reward, batch_size=x.batch_size)
+
+
+def test_a_policy_over_another_class_acts_if_its_fields_are_there() -> None:
+    policy: Any = Blind()
+    assert ArmEnv().rollout(3, policy).action.u.abs().max() == 0
+
+    policy = Stray()
+    with pytest.raises(TypeError, match="policy: Stray takes Rewarded; the observations are Arm"):
+        ArmEnv().rollout(3, policy)
+
+
+def test_an_action_of_another_shape_is_named_when_the_step_fails() -> None:
+    def wide(tr: Transition[Arm, Push]) -> None:
+        tr["u"] = torch.zeros(3, 5)
+
+    with pytest.raises(RuntimeError, match=r"ArmEnv._step failed; 'u' has shape \[3, 5\], its spec has \[3\]"):
+        ArmEnv().rollout(3, wide)
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 
@@ -238,14 +273,6 @@ def test_without_classes_there_is_no_observation_to_see() -> None:
     assert type(td) is Transition and td.next.reward.shape == (2, 1)
     with pytest.raises(AttributeError, match=r"no class is declared for .obs: .* EnvBase\[Obs, Action\]"):
         _ = td.obs
-
-
-class Angle(TensorClass):
-    angle: Tensor
-
-
-class Rewarded(TensorClass):
-    reward: Tensor
 
 
 def test_fields_that_would_collide_are_refused_when_the_class_is_made() -> None:
