@@ -153,6 +153,8 @@ def _plan_leaf(
 
 def check_target(leaf: Tensor, at: Any) -> None:
     """Refuse rows of a leaf that cannot be written."""
+    if torch.compiler.is_compiling():
+        return
     if leaf.requires_grad or leaf.is_inference():
         refuse_graph("index", leaf)
     if overlaps(leaf):

@@ -142,7 +142,7 @@ def _check_in_place(op: str, leaves: list[Tensor], values: list[Any], one: Calla
                 )
             kinds = (kinds, leaf.ndim == 0, value.dtype, value.ndim == 0)
         if several:
-            inplace.check_leaf(op, leaf)
+            inplace.check_eager(op, leaf)
         if kinds not in tried:
             tried.add(kinds)
             if isinstance(value, Tensor):

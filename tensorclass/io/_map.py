@@ -210,6 +210,8 @@ _VIEWS = """
 
 
 def _as_map(source: Tensor, out: Any) -> Any:
+    if torch.compiler.is_compiling():  # A graph has no storages to compare; what it gives is a map where it is a view.
+        return out
     if isinstance(out, (tuple, list)):
         return type(out)([_as_map(source, one) for one in out])
     # Some of these copy where no view would do; a copy is no map.
@@ -219,7 +221,8 @@ def _as_map(source: Tensor, out: Any) -> Any:
 
 
 def _keeping(name: str) -> Callable[..., Any]:
-    call = getattr(Tensor, name)
+    # Tensor.unflatten calls super(), which a trace cannot follow in a subclass.
+    call = torch.unflatten if name == "unflatten" else getattr(Tensor, name)
 
     def view(self: Tensor, *args: Any, **options: Any) -> Any:
         return _as_map(self, call(self, *args, **options))

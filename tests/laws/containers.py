@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tensorclass import TensorClass, TensorDict, lazy_stack
+from tensorclass import NonTensorStack, TensorClass, TensorDict, lazy_stack
 
 
 class Inner(TensorClass):
@@ -22,6 +22,11 @@ class Typed(TensorClass):
     inner: Inner
     label: str = "none"
     weight: Tensor | None = None
+
+
+class Frozen(TensorClass, frozen=True):
+    pos: Float[Tensor, "*batch 2"]
+    mass: Tensor
 
 
 def numbers(*shape: int) -> Tensor:
@@ -79,9 +84,28 @@ KINDS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
+def frozen(*batch: int) -> Any:
+    return Frozen(pos=numbers(*batch, 2), mass=numbers(*batch), batch_size=batch)
+
+
+def memmap(*batch: int) -> Any:
+    """A container whose tensors are maps of files, which are removed with it."""
+    return nested(*batch).memmap()
+
+
+def with_rows(*batch: int) -> Any:
+    """A container with one plain value a row."""
+    words = NonTensorStack(*"abcdefghijklmnopqrstuvwx"[: torch.Size(batch).numel()]).reshape(batch)
+    return TensorDict({"a": numbers(*batch, 2), "words": words}, batch_size=batch)
+
+
+# More kinds, for laws that hold for all containers and change none.
+EVERY: dict[str, Callable[..., Any]] = {**KINDS, "frozen": frozen, "memmap": memmap, "rows": with_rows}
+
+
 def base(container: Any) -> type[Any]:
     """The class that every op keeps: an op that needs one tensor makes a lazy stack dense."""
-    return Typed if isinstance(container, Typed) else TensorDict
+    return next((cls for cls in (Typed, Frozen) if isinstance(container, cls)), TensorDict)
 
 
 def leaves(container: Any) -> dict[Any, Tensor]:
