@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import pickle
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -97,9 +100,35 @@ def _from_bytes(data: Any, device: str) -> Buffer:
     memory = memoryview(data)
     if not memory.nbytes:
         return Buffer(torch.empty(0, dtype=torch.uint8, device=device))
+    if memory.readonly and _borrowed.get():
+        return Buffer(_seen(memory).to(device))
     if memory.readonly:
         memory = memoryview(bytearray(memory))
     return Buffer(torch.frombuffer(memory, dtype=torch.uint8).to(device))
+
+
+# Whether what is unpickled may lie in memory that must not be written.
+_borrowed: ContextVar[bool] = ContextVar("_borrowed", default=False)
+
+
+@contextmanager
+def borrowing() -> Iterator[None]:
+    """A with block in which what is unpickled lies in the memory that it comes from, read-only or not."""
+    before = _borrowed.set(True)
+    try:
+        yield
+    finally:
+        _borrowed.reset(before)
+
+
+def _seen(memory: memoryview) -> Tensor:
+    """The bytes of read-only memory as a tensor: torch knows none that cannot be written."""
+    import numpy as np
+
+    place = np.frombuffer(memory, dtype=np.uint8)
+    bytes_there = (ctypes.c_char * len(place)).from_address(place.ctypes.data)
+    bytes_there._kept = place  # type: ignore[attr-defined]  # As long as someone looks at the memory.
+    return torch.frombuffer(bytes_there, dtype=torch.uint8)
 
 
 def _shared(buffer: Buffer) -> Any:

@@ -72,7 +72,7 @@ class RowWriter:
                 f"append: {kind(rows)} has no rows; a dense container with a first batch dim would do"
             )
         if not self._metas:
-            first: Node = type(rows)._rows_at(rows, slice(0, 0))
+            first: Node = type(rows).__getitem__(rows, slice(0, 0))
             save(first, self._path, fsync=self._fsync)
             self._begin(_meta.get(self._path))
         found: dict[At, Tensor] = {}

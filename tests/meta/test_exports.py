@@ -27,7 +27,10 @@ PUBLIC = [pytest.param(package, name, id=f"{package}.{name}") for package in PAC
 
 @pytest.mark.parametrize(("package", "name"), PUBLIC)
 def test_a_public_name_can_be_imported(package: str, name: str) -> None:
-    assert getattr(importlib.import_module(package), name) is not None
+    try:
+        assert getattr(importlib.import_module(package), name) is not None
+    except ModuleNotFoundError as error:
+        assert re.search(rf"{name} needs \w+; pip install 'tensorclass\[\w+\]' installs it", str(error))
 
 
 @pytest.mark.parametrize("package", PACKAGES)
