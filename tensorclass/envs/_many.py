@@ -217,19 +217,21 @@ class Many(EnvBase[Obs, Action]):
         self._start()
         return vars(self)["_even"]  # type: ignore[no-any-return]  # Set when the environments were made.
 
-    def reset(self, tensordict: TensorDict | None = None, **kwargs: Any) -> Any:
+    # What they give then is no Transition but a lazy stack of containers, which no type says.
+
+    def reset(self, tensordict: TensorDict | None = None, **kwargs: Any) -> Transition[Obs, Action]:
         """Start episodes, all of them or where a mask "_reset" of shape [n, ..., 1] is true."""
         return super().reset(tensordict, **kwargs) if self._is_even() else uneven.reset(self, tensordict, kwargs)
 
-    def step(self, tensordict: TensorDict) -> Any:
+    def step(self, tensordict: TensorDict) -> Transition[Obs, Action]:
         """Act: what comes of the action is written under "next" of the input, which is returned."""
         return super().step(tensordict) if self._is_even() else uneven.step(self, tensordict)
 
-    def maybe_reset(self, tensordict: TensorDict) -> Any:
+    def maybe_reset(self, tensordict: TensorDict) -> Transition[Obs, Action]:
         """The same entries, those of the episodes that are over reset."""
         return super().maybe_reset(tensordict) if self._is_even() else uneven.maybe_reset(self, tensordict)
 
-    def rand_action(self, tensordict: TensorDict | None = None) -> Any:
+    def rand_action(self, tensordict: TensorDict | None = None) -> Transition[Obs, Action]:
         """A random action, written into the input or into a new container."""
         if tensordict is None and not self._is_even():
             tensordict = uneven.blank(self)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -15,6 +15,7 @@ from ._env import EnvBase
 from ._many import Many
 from ._operations import Description
 from ._rows import halted, rows_of
+from ._serial import SerialEnv
 from ._typed import Action, Obs, view
 from ._worker import CALL, MEMORY, RESET, STEP
 
@@ -34,8 +35,18 @@ class ParallelEnv(Many[Obs, Action]):
     a step, as long as the environments give what their specs say. What a worker raises is raised here as a WorkerError
     that is also of the class of the error, with the worker's traceback; WorkerDied says which one is gone. Processes
     are spawned (or mp_start_method), when they are needed; they end with close(), with this object and with this
-    process. num_threads: of torch, in each of them.
+    process. num_threads: of torch, in each of them. serial_for_single: one environment stays here, in a SerialEnv.
     """
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, num_workers, create_env_fn, *, serial_for_single=False, **options):
+            """A SerialEnv, where one environment is asked not to have a process."""
+            if not (serial_for_single and num_workers == 1):
+                return super().__new__(cls)
+            for name in ("mp_start_method", "num_threads"):
+                options.pop(name, None)
+            return SerialEnv(num_workers, create_env_fn, **options)
 
     def __init__(
         self,
@@ -45,6 +56,7 @@ class ParallelEnv(Many[Obs, Action]):
         create_env_kwargs: Mapping[str, Any] | Sequence[Mapping[str, Any] | None] | None = None,
         mp_start_method: str | None = None,
         num_threads: int = 1,
+        serial_for_single: bool = False,
         device: torch.device | str | int | None = None,
         **options: Any,
     ) -> None:

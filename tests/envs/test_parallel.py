@@ -225,6 +225,13 @@ def test_it_starts_when_it_is_needed_and_again_after_close(start: Start) -> None
     assert not {*first} & {*workers(env)}
 
 
+def test_one_environment_may_stay_in_this_process(start: Start) -> None:
+    one = ParallelEnv(1, Trouble, serial_for_single=True, num_threads=2)
+
+    assert isinstance(one, SerialEnv) and one.identity() == [os.getpid()]
+    assert isinstance(start(2, Trouble, serial_for_single=True), ParallelEnv)
+
+
 def test_truncated_keys_are_added_to_each(start: Start) -> None:
     env = start(2, Counter)
     env.add_truncated_keys()
