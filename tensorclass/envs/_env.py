@@ -446,3 +446,4 @@ def next_seed(seed: int) -> int:
 
 
 __all__ = ["EnvBase"]
+

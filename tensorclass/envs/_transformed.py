@@ -21,7 +21,7 @@ from ._inside import Inside
 from ._inward import Remembered, changed_keys
 from ._layout import Layout
 from ._maps import A0, A1, A2, A3, A4, O0, O1, O2, O3, O4, Alone, Function, Maps, Unfolded
-from ._masks import merged, over_batch, reset_masks
+from ._masks import Masks, merged, over_batch, reset_masks, resets_all
 from ._policy import draws_itself
 from ._stages import Stages, of_members, stages
 from ._together import together
@@ -326,9 +326,10 @@ class TransformedEnv(EnvBase[Obs, Action]):
         own = vars(self)
         found, kept = own["_stages"], own["_kept"]
         masks = {} if tensordict is None else reset_masks(tensordict, self._keys)
-        inner = self._masks_for_base(tensordict, masks) if masks else tensordict
+        some = {} if resets_all(masks) else masks
+        inner = self._masks_for_base(tensordict, masks, some) if masks else tensordict
         out = own["_modules"]["base_env"]._restart(inner, **kwargs)
-        mask = over_batch(masks, out._batch) if masks else None
+        mask = over_batch(some, out._batch)
         if kept is not None:
             kept.take(out, mask)
         fresh = None if masks or not own["_has_whole"] else view(type(out), dict(out._fields), out._batch, out._device)
@@ -336,7 +337,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
             out = reset(tensordict, out)
         own["_fresh"] = (out, fresh)
         if masks and tensordict is not None:
-            out._fields = merged(out._fields, tensordict._fields, mask, masks, ())
+            out._fields = merged(out._fields, tensordict._fields, mask, some, ())
         if kept is not None:
             kept.show(out)
         if out.__class__ is not own["_transition"]:
@@ -359,11 +360,13 @@ class TransformedEnv(EnvBase[Obs, Action]):
         given = {first(key) for key in groups if key not in base.states}
         return given | {first(key) for key in touched}
 
-    def _masks_for_base(self, tensordict: Any, masks: dict[tuple[str, ...], Any]) -> Any:
+    def _masks_for_base(self, tensordict: Any, masks: Masks, some: Masks) -> Any:
         """What the environment is reset with: not what came out of the chain, which it would put beside its own."""
         drop = self.__dict__["_inner_names"]
         fields = {key: value for key, value in tensordict._fields.items() if key not in drop and key != "_reset"}
         inner = view(TensorDict, fields, tensordict._batch, tensordict._device)
+        if not some:  # One environment, which is reset: nothing has to stay.
+            return inner
         whole = over_batch(masks, tensordict._batch)
         for group in self.base_env._keys.groups:
             inner[group.key("_reset")] = masks.get(group.at, whole)
