@@ -137,6 +137,9 @@ def _with_gymnasium() -> Iterator[Case]:
 
     raw = gymnasium.make("CartPole-v1")
     yield _case("CartPole", 8, GymEnv("CartPole-v1"), _calling(_cartpole, raw))
+    cart = GymEnv("CartPole-v1")
+    yield _case("CartPole, empty chain over none", 1.1, TransformedEnv(GymEnv("CartPole-v1")), _rolling(cart))
+    yield _case("CartPole, 3 transforms over none", 1.3, light(GymEnv("CartPole-v1")), _rolling(cart))
     many = gymnasium.vector.SyncVectorEnv([_makes_cartpole] * 4)
     serial = SerialEnv(4, _calling(GymEnv, "CartPole-v1"))
     yield _case("SerialEnv of 4", 6, serial, _calling(_vector, many))
