@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
 from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
@@ -337,7 +338,7 @@ class Vector:
         if self._same_step and over.any():
             rows = np.flatnonzero(over).tolist()
             first = list(iterate(self.env.observation_space, seen))
-            self._ahead.update({row: (first[row], row_of(info, row)) for row in rows})
+            self._ahead.update({row: (deepcopy(first[row]), row_of(info, row)) for row in rows})
             seen = self._with_rows(seen, {row: info["final_obs"][row] for row in rows})
             for row in rows:
                 info = with_row(info, row, row_of(info.get("final_info", {}), row), len(over))

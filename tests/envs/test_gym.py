@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import gymnasium
@@ -26,6 +28,7 @@ from tensorclass.envs import (
     step_mdp,
 )
 from tests.envs.gyms import Clock, Echo, Reused
+from tests.meta.test_layers import imported, modules, within
 
 CLASSIC = ["CartPole-v1", "Pendulum-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1"]
 TEXT = ["FrozenLake-v1", "CliffWalking-v1", "Taxi-v4", "Blackjack-v1"]
@@ -133,6 +136,14 @@ def test_what_gymnasium_writes_to_later_is_copied() -> None:
         assert steps["next", "observation"][:, 0].tolist() == [1, 2, 3, 4]
         assert steps["observation"][:, 0].tolist() == [0, 1, 2, 3]
         assert steps["action"].abs().sum() > 0
+
+
+def test_one_file_imports_gymnasium_when_it_is_needed() -> None:
+    importers = {name for name, path in modules() for _, target in imported(name, path) if within(target, "gymnasium")}
+    program = "import sys, tensorclass.envs as envs; envs.SerialEnv, envs.GymEnv; sys.exit('gymnasium' in sys.modules)"
+
+    assert importers == {"tensorclass.envs.gymnasium"}
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
 # ---- seeds and resets -----------------------------------------------------------------------------------------------

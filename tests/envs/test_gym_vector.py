@@ -59,6 +59,13 @@ def test_episodes_that_begin_at_the_step_after_the_last_one_are_refused() -> Non
     assert str(caught.value) == words
 
 
+def test_observations_that_gymnasium_writes_over_are_copied() -> None:
+    makes: list[Callable[[], Any]] = [partial(Clock, 2), partial(Clock, 3)]
+    steps = GymWrapper(SyncVectorEnv(makes, copy=False, autoreset_mode=SAME_STEP)).rollout(5, break_when_any_done=False)
+
+    assert steps["observation"].squeeze(-1).tolist() == [[100, 101, 200, 201, 300], [100, 101, 102, 200, 201]]
+
+
 @both_modes
 def test_steps_up_to_the_last_of_all(mode: AutoresetMode) -> None:
     steps = clocks(mode).rollout(9, break_when_any_done=False, break_when_all_done=True)
