@@ -446,4 +446,3 @@ def next_seed(seed: int) -> int:
 
 
 __all__ = ["EnvBase"]
-
