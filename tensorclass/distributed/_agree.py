@@ -65,14 +65,25 @@ def exchange(call: str, number: int, group: Group, device: torch.device) -> list
 
 def check_agreement(call: str, op: str, node: Node, group: Group, device: torch.device) -> None:
     """Raise StructureError on every rank unless all hold the same keys, shapes and dtypes."""
-    mine: Any = structure(node) if is_tree(node) else kind(node)
-    if len(set(exchange(call, digest(mine), group, device))) == 1 and is_tree(node):
+    mine: Any = _structure_or_reason(op, node)
+    if len(set(exchange(call, digest(mine), group, device))) == 1 and not isinstance(mine, str):
         return
     ranks = _told(mine, group)
     for rank, held in ranks.items():
         if isinstance(held, str):
-            raise errors.StructureError(f"{op}: rank {rank} gives {held}; a TensorDict or a typed class would do")
+            raise errors.StructureError(f"{op}: rank {rank} gives {held}")
     raise errors.StructureError(difference(op, ranks))
+
+
+def _structure_or_reason(op: str, node: Any) -> Structure | str:
+    """The structure of a container that an op is to write in, or what it is instead: the other ranks must know."""
+    if not is_tree(node):
+        return f"{kind(node)}; a TensorDict or a typed class would do"
+    try:
+        node._check_thawed(f"{op}()")
+    except errors.RuleError as error:
+        return f"what cannot be written: {error}"
+    return structure(node)
 
 
 def _told(mine: Any, group: Group) -> dict[int, Any]:

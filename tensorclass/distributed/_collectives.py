@@ -41,6 +41,7 @@ def broadcast(container: C | None, src: int = 0, *, group: Group = None) -> C:
 
 def fill(op: str, container: C, came: Any, src: int) -> C:
     """Copy what came from a rank into a container; StructureError where it does not fit."""
+    container._check_thawed(f"{op}()")
     mine, theirs = structure(container), structure(came)
     if mine != theirs:
         raise errors.StructureError(difference(op, {src: theirs, dist.get_rank(): mine}))

@@ -155,6 +155,20 @@ def reduced(rank: int) -> Any:
     return distributed.reduce(TensorDict(a=torch.tensor([rank + 1.0])), dst=1)["a"].tolist()
 
 
+class Frozen(TensorClass, frozen=True):
+    a: Tensor
+
+
+def frozen(rank: int) -> Any:
+    """Rank 1 has what must not be written."""
+    mine = Frozen(a=torch.full((2,), float(rank))) if rank == 1 else TensorDict(a=torch.zeros(2))
+    return (
+        said_by(lambda: distributed.all_reduce(mine)),
+        said_by(lambda: distributed.broadcast(mine)),
+        mine.get("a").tolist(),
+    )
+
+
 def disagreed(rank: int) -> Any:
     said = []
     first: list[Any] = [
@@ -202,7 +216,8 @@ def died(rank: int) -> Any:
 
 CHECKS: list[Check] = [
     sent, received_as_a_class, broadcast, broadcast_in_place, broadcast_misfit, gathered, all_gathered, scattered,
-    scattered_wrongly, nested, gave_nothing, called_another, summed, meant, extremes, reduced, disagreed, refused, died,
+    scattered_wrongly, nested, gave_nothing, called_another, summed, meant, extremes, reduced, frozen, disagreed,
+    refused, died,
 ]  # fmt: skip
 
 
@@ -304,6 +319,12 @@ def test_a_reduction_is_leaf_by_leaf_in_place(seen: Any) -> None:
 
 def test_a_reduction_to_one_rank_leaves_the_others(seen: Any) -> None:
     assert both(seen, reduced) == [[1.0], [3.0]]
+
+
+def test_what_is_frozen_is_not_written(seen: Any) -> None:
+    one, other = both(seen, frozen)
+    assert one[0] == other[0] and one[0].startswith("all_reduce: rank 1 gives what cannot be written: ")
+    assert "broadcast()" in other[1] and other[2] == [1, 1]
 
 
 def test_ranks_that_disagree_are_told_the_key_and_the_shapes(seen: Any) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +56,33 @@ def a_pair(rank: int) -> None:
         distributed.all_reduce(mine(rank), group=pair)
 
 
-def test_four_ranks_and_two_of_them_see_what_they_should(tmp_path: Path) -> None:
-    seen = together([all_four, a_pair], 4, tmp_path)
+def one_dies(rank: int) -> Any:
+    """The last check: rank 2 is gone, and the others have an error or what is right, within the time-out."""
+    brave: Any = dist.new_group([0, 1, 2, 3], timeout=timedelta(seconds=2))
+    if rank == 2:
+        raise SystemExit
+    whole = TensorDict(a=torch.full((1000,), 7.0))
+    calls: list[Callable[[], Any]] = [
+        lambda: distributed.all_gather(mine(rank), group=brave),
+        lambda: distributed.all_reduce(one(rank), group=brave),
+        lambda: (distributed.broadcast(whole if rank == 0 else None, 0, group=brave)["a"] == 7).all().item(),
+    ]
+    return [errors_or(call) for call in calls]
 
-    assert seen == {(rank, check): None for rank in range(4) for check in ("all_four", "a_pair")}
+
+def errors_or(call: Callable[[], Any]) -> Any:
+    start = time.monotonic()
+    try:
+        found = call()
+    except RuntimeError:
+        found = "error"
+    return found if time.monotonic() - start < 20 else "late"
+
+
+def test_four_ranks_and_two_of_them_see_what_they_should(tmp_path: Path) -> None:
+    seen = together([all_four, a_pair, one_dies], 4, tmp_path)
+
+    assert all(seen[rank, check] is None for rank in range(4) for check in ("all_four", "a_pair"))
+    for rank in (0, 1, 3):
+        gathered, reduced, whole = seen[rank, "one_dies"]
+        assert gathered == reduced == "error" and whole in ("error", True)
