@@ -207,9 +207,6 @@ class Container(
         else:
             assign.write(self, index, value)
 
-    def _rows_at(self, index: Any) -> Any:
-        return type(self).__getitem__(self, index)
-
     def _write_at(self, index: Any, value: Any) -> None:
         type(self).__setitem__(self, index, value)
 

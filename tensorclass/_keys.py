@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -16,13 +16,13 @@ from ._rules.keys import path, under, unravel
 from ._tree import inplace as inplace_
 from ._tree import walk
 from ._tree.node import Node, entry, is_tree, kind
+from ._update import Pair, Plan, flat, pairs_of
 from ._views import ItemsView, KeysView, ValuesView
 
 if TYPE_CHECKING:
     from ._tensordict import TensorDict
 
 NestedKey = Key
-Job = Callable[[], object] | tuple[Tensor, Tensor]  # A call, or a tensor and what is copied into it.
 MISSING: Any = object()  # Honest Any: stands for "no default given" where any default may be given.
 
 
@@ -255,51 +255,32 @@ class KeyMethods(Node):
 
         Every value is checked before the first is stored.
         """
-        jobs: list[Job] = []
-        only = None if keys_to_update is None else [path(key) for key in keys_to_update]
+        plan = Plan(clone, inplace, None if keys_to_update is None else [path(key) for key in keys_to_update])
         for given in (source, entries or None):
             if given is not None:
-                self._plan_source(given, jobs, clone, inplace, only)
-        copies: list[tuple[Tensor, Tensor]] = []
-        for job in jobs:
-            if isinstance(job, tuple):
-                copies.append(job)
-            else:
-                job()
-        if copies:
-            leaves, values = [list(column) for column in zip(*copies)]
-            inplace_.write(leaves, Tensor.copy_, torch._foreach_copy_, values)
+                self._plan_source(given, plan)
+        plan.carry_out()
         return self
 
-    def _plan_source(
-        self, given: Any, jobs: list[Job], clone: bool, inplace: bool, only: list[tuple[str, ...]] | None
-    ) -> None:
-        self._plan_update(_pairs(given), jobs, (), clone, inplace, only)
+    def _plan_source(self, given: Any, plan: Plan) -> None:
+        self._plan_update(pairs_of(given), plan, ())
 
-    def _plan_update(
-        self,
-        given: Iterable[tuple[tuple[str, ...], Any]],
-        jobs: list[Job],
-        at: tuple[str, ...],
-        clone: bool,
-        inplace: bool,
-        only: list[tuple[str, ...]] | None,
-    ) -> None:
+    def _plan_update(self, given: Iterable[Pair], plan: Plan, at: tuple[str, ...]) -> None:
         for names, value in given:
-            if only is not None and not _wanted((*at, *names), only, value):
+            if plan.only is not None and not plan.wants((*at, *names), value):
                 continue
             name, rest = names[0], names[1:]
             here = (*at, name)
             mine = self._fields.get(name)
             if is_tree(mine) and (rest or isinstance(value, Mapping) or is_tree(value)):
-                below = [(rest, value)] if rest else _pairs(value)
-                mine._plan_update(below, jobs, here, clone, inplace, only)  # type: ignore[attr-defined]
+                below = [(rest, value)] if rest else pairs_of(value)
+                mine._plan_update(below, plan, here)  # type: ignore[attr-defined]
                 continue
-            if inplace and is_tree(mine):
+            if plan.inplace and is_tree(mine):
                 raise errors.StructureError(
                     f"update: {errors.name_of(here)} is a container; {kind(value)} cannot be copied into it"
                 )
-            if inplace and isinstance(mine, Tensor):
+            if plan.inplace and isinstance(mine, Tensor):
                 self._check_thawed("update_()")
                 ready = self._validate(here, value)
                 if not isinstance(ready, Tensor) or ready.shape != mine.shape:
@@ -308,7 +289,7 @@ class KeyMethods(Node):
                         f"{kind(ready)} cannot be copied into it"
                     )
                 inplace_.check_leaf("update", mine)
-                jobs.append((mine, ready))
+                plan.copies.append((mine, ready))
                 continue
             if self._locked or self._is_frozen:
                 self._check_open(f"set {errors.name_of(here)}")
@@ -318,14 +299,14 @@ class KeyMethods(Node):
                     raise errors.StructureError(f"{errors.name_of(here)} is {kind(mine)}: nothing can be set inside it")
                 node = self._fresh_node(name)
                 node._set(rest, value, (*here, *rest))
-                jobs.append(_merger(self, name, node))
+                plan.calls.append(partial(_merge, self, name, node))
                 continue
             ready = self._validate(here if at else name, value)
-            if clone and isinstance(ready, Tensor):
+            if plan.clone and isinstance(ready, Tensor):
                 ready = ready.clone()
-            elif clone and isinstance(ready, Node):
+            elif plan.clone and isinstance(ready, Node):
                 ready = type(ready).clone(ready)
-            jobs.append(partial(self._put, name, ready))
+            plan.calls.append(partial(self._put, name, ready))
 
     def update_(self, source: Mapping[Any, Any] | Node, *, non_blocking: bool = False) -> Self:
         """Copy the entries of another container into the tensors of this one, in place; each key must be here."""
@@ -334,14 +315,14 @@ class KeyMethods(Node):
             inplace_.check("update_", leaves)
             inplace_.write(leaves, Tensor.copy_, torch._foreach_copy_, values)
             return self
-        for names, _ in _flat(source):
+        for names, _ in flat(source):
             if names not in self:
                 raise self._missing(unravel(names))
         return type(self).update(self, source, inplace=True)
 
     def update_at_(self, source: Mapping[Any, Any] | Node, index: Any) -> Self:
         """Copy the entries of another container into some rows of this one, in place."""
-        self._write_at(index, dict(_flat(source)))
+        self._write_at(index, dict(flat(source)))
         return self
 
     def set_at_(self, key: NestedKey, value: Any, index: Any) -> Self:
@@ -530,47 +511,9 @@ def _to_write(op: str, node: Node, names: tuple[str, ...]) -> Any:
     return value
 
 
-def _pairs(given: Any) -> list[tuple[tuple[str, ...], Any]]:
-    fields = given._fields if isinstance(given, Node) else given
-    skip_none = isinstance(given, Node) and given._none_is_unset
-    if not isinstance(fields, Mapping):
-        raise errors.KindError(f"update: {kind(given)} has no keys; a container or a dict would do")
-    pairs = [(path(key), value) for key, value in fields.items() if not (value is None and skip_none)]
-    nested = [names for names, _ in pairs if len(names) > 1]
-    if nested:
-        _refuse_conflicts(dict(pairs), nested)
-    return pairs
-
-
-def _refuse_conflicts(given: dict[tuple[str, ...], Any], nested: list[tuple[str, ...]]) -> None:
-    for names in nested:
-        for depth in range(1, len(names)):
-            above = given.get(names[:depth])
-            if above is not None and not isinstance(above, Mapping) and not is_tree(above):
-                raise errors.StructureError(
-                    f"update: {errors.name_of(names[:depth])} is {kind(above)}, and {errors.name_of(names)} is given "
-                    "inside it"
-                )
-
-
-def _flat(given: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    for names, value in _pairs(given):
-        if isinstance(value, Mapping) or is_tree(value):
-            yield from _flat(value, (*at, *names))
-        else:
-            yield (*at, *names), value
-
-
-def _wanted(names: tuple[str, ...], only: list[tuple[str, ...]], value: Any) -> bool:
-    nested = isinstance(value, Mapping) or is_tree(value)
-    return any(names[: len(one)] == one or (nested and one[: len(names)] == names) for one in only)
-
-
-def _merger(node: KeyMethods, name: str, fresh: KeyMethods) -> Callable[[], object]:
-    def merge() -> None:
-        if is_tree(node._fields.get(name)):
-            node._fields[name].update(fresh)
-        else:
-            node._put(name, fresh)
-
-    return merge
+def _merge(node: KeyMethods, name: str, fresh: KeyMethods) -> None:
+    """Put a fresh container under a name; where another key of the same update has put one, what is in it."""
+    if is_tree(node._fields.get(name)):
+        node._fields[name].update(fresh)
+    else:
+        node._put(name, fresh)

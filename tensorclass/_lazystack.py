@@ -14,7 +14,6 @@ from typing_extensions import Self
 from ._construct import no_attribute, write
 from ._container import Container
 from ._data import NonTensorStack, join_values
-from ._keys import Job
 from ._lazyrows import is_flag, joined_rows, no_rows, picked, row_of
 from ._lazywrite import writes
 from ._methods.planned import PlannedMoves
@@ -31,6 +30,7 @@ from ._tree.index import Items, prepared
 from ._tree.join import equal, kin, rows_of
 from ._tree.lazy import LazyNode, alike, stacked_batch
 from ._tree.node import Names, Node, is_tree, kind
+from ._update import Pair, Plan
 
 C = TypeVar("C", bound=Container)
 
@@ -333,27 +333,17 @@ class LazyStack(PlannedMoves, LazyNode, Container):
         for item in self._items:
             item._drop(name)
 
-    def _plan_source(
-        self, given: Any, jobs: list[Job], clone: bool, inplace: bool, only: list[tuple[str, ...]] | None
-    ) -> None:
+    def _plan_source(self, given: Any, plan: Plan) -> None:
         if isinstance(given, LazyStack) and given._dim == self._dim and len(given._items) == len(self._items):
             for item, other in zip(self._items, given._items):
-                item._plan_source(other, jobs, clone, inplace, only)
+                item._plan_source(other, plan)
         else:
-            super()._plan_source(given, jobs, clone, inplace, only)
+            super()._plan_source(given, plan)
 
-    def _plan_update(
-        self,
-        given: Iterable[tuple[tuple[str, ...], Any]],
-        jobs: list[Job],
-        at: tuple[str, ...],
-        clone: bool,
-        inplace: bool,
-        only: list[tuple[str, ...]] | None,
-    ) -> None:
+    def _plan_update(self, given: Iterable[Pair], plan: Plan, at: tuple[str, ...]) -> None:
         for names, value in given:
             for item, row in zip(self._items, self._split_value((*at, *names), value)):
-                item._plan_update([(names, row)], jobs, at, clone, inplace, only)
+                item._plan_update([(names, row)], plan, at)
 
     # ---- to the items -------------------------------------------------------------------------------------------
 

@@ -27,26 +27,10 @@ def read(node: N, index: Any) -> N:
         return read_items(node, items, items[0] if len(items) == 1 else items)
     if not batch:
         indexing.spelled_out((index,), ())
-    names = node._names
     if kind_ is int:
         indexing.check_int(index, batch, 0)
-        new: tuple[int, ...] = batch[1:]
-        names = names and names[1:]
-    else:
-        new = (indexing.sliced(batch[0], index), *batch[1:])
-    try:
-        fields = {
-            key: value[index]
-            if isinstance(value, Tensor)
-            else type(value)._rows_at(value, index)
-            if isinstance(value, Node)
-            else value
-            for key, value in node._fields.items()
-        }
-    except RuntimeError as error:
-        explain("index", node, error)
-        raise
-    return node._rebuild(fields, new, names)
+        return _read(node, (index,), index, batch[1:])
+    return _read(node, (index,), index, (indexing.sliced(batch[0], index), *batch[1:]))
 
 
 def is_places(item: Any) -> bool:

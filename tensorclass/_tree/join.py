@@ -178,7 +178,7 @@ def rows_of(stack: Any, other: Any) -> list[Any]:
     """What goes with each item of a lazy stack: rows of a container or a batch-shaped tensor, the same number."""
     at, count = stack._dim, len(stack._items)
     if isinstance(other, Node) and len(other._batch) > at:
-        rows = list(type(other).unbind(other, at))
+        rows: list[Any] = list(type(other).unbind(other, at))
     elif isinstance(other, Tensor) and other.ndim > at:
         rows = list(other.unbind(at))
     elif isinstance(other, Node):

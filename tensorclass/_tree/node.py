@@ -71,10 +71,6 @@ class Node:
         """A node whose entries are of the kinds that the entries here are, and the keys here."""
         return self, list(self._fields)
 
-    def _rows_at(self, index: Any) -> Any:
-        """x[index] for an index that is no key."""
-        raise NotImplementedError
-
     def _write_at(self, index: Any, value: Any) -> None:
         """x[index] = value for an index that is no key."""
         raise NotImplementedError

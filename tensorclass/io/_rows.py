@@ -9,6 +9,7 @@ from torch import Tensor
 from typing_extensions import Self
 
 from .._rules import errors
+from .._tree.index import read
 from .._tree.node import Node, is_tree, kind
 from . import _bytes, _meta
 from ._disk import only_writer
@@ -72,7 +73,7 @@ class RowWriter:
                 f"append: {kind(rows)} has no rows; a dense container with a first batch dim would do"
             )
         if not self._metas:
-            first: Node = type(rows).__getitem__(rows, slice(0, 0))
+            first: Node = read(rows, slice(0, 0))
             save(first, self._path, fsync=self._fsync)
             self._begin(_meta.get(self._path))
         found: dict[At, Tensor] = {}
