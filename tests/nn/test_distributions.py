@@ -222,6 +222,39 @@ def test_tanh_normal_sums_over_its_event_dims_and_is_finite_at_the_bounds() -> N
     assert dist.log_prob(torch.ones(3, 2)).isfinite().all()
 
 
+def test_tanh_normal_knows_its_own_samples_exactly_also_where_tanh_is_flat() -> None:
+    loc = torch.full((5, 1), 10.0, requires_grad=True)
+    dist = TanhNormal(loc, torch.ones(5, 1), -2.0, 2.0, event_dims=1)
+    torch.manual_seed(0)
+    found = dist.log_prob(dist.rsample())
+    found.sum().backward()
+
+    torch.manual_seed(0)
+    normal = d.Normal(loc.detach(), 1.0).sample().double()
+    slope = 2 * (1 - normal.tanh() ** 2)
+    close(found, (d.Normal(10.0, 1.0).log_prob(normal) - slope.log()).float().squeeze(-1))
+    # A sample further out is more probable by twice the distance, so the gradient leads back to the middle.
+    close(loc.grad, torch.full((5, 1), 2.0))
+
+
+def test_tanh_normal_knows_a_sample_only_as_long_as_it_is_the_last_one() -> None:
+    dist = TanhNormal(torch.zeros(4), torch.ones(4))
+    first, second = dist.sample(), dist.sample((2,))
+
+    close(dist.log_prob(first), dist.log_prob(first.clone()))
+    close(dist.log_prob(second), dist.log_prob(second.clone()))
+    assert second.shape == (2, 4) and not dist.sample().requires_grad
+
+
+def test_tanh_normal_knows_a_sample_only_as_it_was_drawn() -> None:
+    dist = TanhNormal(torch.zeros(4), torch.ones(4))
+    sample = dist.sample().mul_(0.5)
+    close(dist.log_prob(sample), dist.log_prob(sample.clone()))
+    with torch.inference_mode():
+        sample = dist.sample()
+        close(dist.log_prob(sample), dist.log_prob(sample.clone()))
+
+
 def test_the_extractor_splits_the_last_dim_and_makes_the_scale_positive() -> None:
     value = torch.randn(3, 8)
     loc, scale, other = NormalParamExtractor()(value, torch.zeros(5))
