@@ -275,3 +275,18 @@ def test_values_are_made_in_one_compiled_graph(name: str) -> None:
     zero, drawn = torch.compile(values, fullgraph=True, backend="eager")()
     spec.type_check(zero)
     spec.assert_is_in(drawn)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@every_leaf
+def test_values_and_moves_on_a_gpu(spec: Any) -> None:
+    moved = spec.to("cuda")
+    value = moved.rand((2,))
+    assert value.is_cuda and moved.device == value.device
+    moved.assert_is_in(value)
+    moved.assert_is_in(moved.project(moved.zero()))
+    moved[0].assert_is_in(value[:, 0])
+    moved.expand(2, *moved.shape).assert_is_in(value)
+    moved[torch.tensor([2, 0], device="cuda")].assert_is_in(value[:, [2, 0]])
+    assert moved.to("cpu") == spec

@@ -96,12 +96,19 @@ def test_binary_is_zeros_and_ones() -> None:
 
 def test_non_tensor_is_what_is_no_tensor() -> None:
     spec = NonTensor(example_data="hey")
+    assert spec == NonTensor(example_data=NonTensorData("hey"))
     assert spec.rand() == spec.zero() == "hey" and spec.encode("yo") == spec.to_numpy("yo") == "yo"
     for value in ("abc", 3, None, object(), NonTensorData("abc")):
         assert spec.is_in(value)
     assert not spec.is_in(torch.zeros(())) and not spec.is_in(TensorDict())
     with pytest.raises(TypeError, match=r"^project: the value is a tensor of shape \[2\]; one that is no"):
         spec.project(torch.zeros(2))
+
+
+def test_non_tensor_of_a_batch_has_a_value_for_each_row() -> None:
+    spec = Composite(text=NonTensor((3,), example_data="hey", batched=True), shape=(3,))
+    drawn = spec.rand((2,))
+    assert drawn["text"].tolist() == [["hey"] * 3] * 2 and spec.is_in(drawn) and spec[0].is_in(drawn[0, 0])
 
 
 def test_non_tensor_in_a_composite_is_stored_as_it_is() -> None:

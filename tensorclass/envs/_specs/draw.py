@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Size, Tensor
 
+from ..._data import NonTensorStack
 from .asked import full, rand
 from .box import Bounded, Unbounded, limits
 from .choices import Categorical, OneHot, marks
@@ -21,14 +22,14 @@ def _(spec: LeafSpec, size: Size, number: int) -> Tensor:
     return make((*size, *drawable(spec.shape)), dtype=spec.dtype, device=spec.device)
 
 
-@full.register
-def _(spec: NonTensor, size: Size, number: int) -> Any:
-    return spec.example_data
-
-
 @rand.register
 def _(spec: NonTensor, size: Size) -> Any:
-    return spec.example_data
+    return NonTensorStack.full(spec.example_data, Size((*size, *spec.shape))) if spec.batched else spec.example_data
+
+
+@full.register
+def _(spec: NonTensor, size: Size, number: int) -> Any:
+    return rand(spec, size)
 
 
 @rand.register

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from ..._data import NonTensorData
 from .leaf import FixedSpec, checked_shape
 
 
@@ -16,9 +17,12 @@ class NonTensor(FixedSpec):
     'hey'
     >>> NonTensor().is_in(torch.zeros(3))
     False
+
+    `rand` and `zero` give the example: one for all rows, or with `batched` one for each.
     """
 
     example_data: Any
+    batched: bool
 
     def __init__(
         self,
@@ -28,10 +32,12 @@ class NonTensor(FixedSpec):
         example_data: Any = None,
         batched: bool = False,
     ) -> None:
-        self._set(checked_shape(shape), device, dtype, example_data=example_data)
+        if isinstance(example_data, NonTensorData):
+            example_data = example_data.data
+        self._set(checked_shape(shape), device, dtype, example_data=example_data, batched=batched)
 
     def _arguments(self) -> dict[str, Any]:
-        return {**super()._arguments(), "example_data": self.example_data}
+        return {**super()._arguments(), "example_data": self.example_data, "batched": self.batched}
 
     def _cast(self, device: torch.device | None, dtype: torch.dtype | None) -> NonTensor:
         return self if device is None else self.replace(device=device)
