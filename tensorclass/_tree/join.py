@@ -14,8 +14,8 @@ from .node import Node, kind
 N = TypeVar("N", bound=Node)
 
 
-def stack(nodes: Sequence[N], dim: int = 0) -> N:
-    """Join nodes of one batch size along a new batch dim."""
+def stack(nodes: Sequence[N], dim: int = 0, call: Callable[..., Tensor] = torch.stack) -> N:
+    """Join nodes of one batch size along a new batch dim; `call` does it to tensors."""
     first = nodes[0]
     batch = first._batch
     place = dim + len(batch) + 1 if dim < 0 else dim
@@ -23,7 +23,7 @@ def stack(nodes: Sequence[N], dim: int = 0) -> N:
         joins.stack([tuple(node._batch) for node in nodes], dim)
     names = first._names
     return first._bare(
-        _columns("stack", nodes, place, torch.stack),
+        _columns("stack", nodes, place, call),
         (*batch[:place], len(nodes), *batch[place:]),
         None if names is None else (*names[:place], None, *names[place:]),
     )  # type: ignore[return-value]  # A node of the first's class, unless fields went missing.

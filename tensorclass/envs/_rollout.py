@@ -17,6 +17,8 @@ from ._masks import merged, with_mask
 from ._policy import acting, cast_to
 from ._typed import view
 
+LARGE = 64  # The batch size from which on that pays.
+
 
 class Options(NamedTuple):
     """What rollout was asked for."""
@@ -220,7 +222,7 @@ def finished(rows: list[Any], asked: Options) -> Any:
     """The rows, stacked along time."""
     dim = len(rows[0]._batch)
     try:
-        whole = join.stack(rows, dim)
+        whole = join.stack(rows, dim, along_time)
     except errors.RuleError:  # Rows that differ in keys or shapes stay as they are.
         lazy: Any = lazy_stack(rows, dim)
         lazy.names = [*lazy.names[:-1], "time"]
@@ -229,6 +231,16 @@ def finished(rows: list[Any], asked: Options) -> Any:
     for node in (whole, whole._fields["next"]):
         object.__setattr__(node, "_names", names)
     return whole if asked.out is None else written(whole, asked.out)
+
+
+def along_time(column: list[torch.Tensor], dim: int) -> torch.Tensor:
+    """torch.stack; numbers of a large batch are stacked in front and turned, which takes half the time."""
+    first = column[0]
+    batch, features = first.shape[:dim], first.shape[dim:]
+    if dim == 0 or features.numel() != 1 or batch.numel() < LARGE:
+        return torch.stack(column, dim)
+    turned = torch.stack(column).reshape(len(column), -1).t().contiguous()
+    return turned.reshape(*batch, len(column), *features)
 
 
 def written(whole: Any, out: Any) -> Any:

@@ -362,3 +362,13 @@ def test_an_environment_that_draws_its_own_actions_is_asked_for_them() -> None:
     for env in (Biased(), TransformedEnv(Biased(), StepCounter())):
         assert env.rollout(2)["action"].flatten().tolist() == [0.25, 0.25]
         assert env.rand_step(env.reset())["action"].item() == 0.25
+
+
+@pytest.mark.parametrize("batch", [(100,), (10, 20)])
+def test_rows_of_a_large_batch_are_where_they_belong(batch: tuple[int, ...]) -> None:
+    limit = torch.arange(1.0, 1 + torch.Size(batch).numel()).reshape(*batch, 1)
+    td = Counter(limit=limit, batch_size=batch).rollout(7, break_when_any_done=False)
+
+    steps = torch.arange(7).expand(*batch, 7)
+    assert torch.equal(td["observation"].squeeze(-1), (steps % limit).float())
+    assert td["observation"].shape == (*batch, 7, 1) and td.is_contiguous()
