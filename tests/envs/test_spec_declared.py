@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int, Int32, UInt8
 from torch import Tensor
 
-from tensorclass import TensorClass
+from tensorclass import TensorClass, TypedTensorDict, tensorclass
 from tensorclass.envs import Bounded, Categorical, Composite, NonTensor, OneHot, Unbounded, specs_of
 
 
@@ -110,6 +110,30 @@ def test_a_plain_tensor_says_no_shape() -> None:
 def test_a_spec_of_a_nested_class_is_taken_as_it_is() -> None:
     assert specs_of(Tree, strict=False)["inner"] == Composite(x=Unbounded((2,)))
     assert specs_of(Tree, strict=False)["plain"]["x"] is None
+
+
+class Chain(TensorClass):
+    pos: Float[Tensor, "*batch 3"]
+    rest: Chain | None = None
+
+
+class Keyed(TypedTensorDict):
+    pos: Float[Tensor, "*batch 3"]
+
+
+@tensorclass
+class Decorated:
+    keyed: Keyed
+
+
+def test_a_class_inside_itself_says_nothing_more() -> None:
+    assert specs_of(Chain) == Composite(pos=Unbounded((3,)), rest=None, data_cls=Chain)
+
+
+def test_every_kind_of_class_declares_specs() -> None:
+    keyed = Composite(pos=Unbounded((3,)), data_cls=Keyed)
+    assert specs_of(Keyed) == keyed and specs_of(Decorated) == Composite(keyed=keyed, data_cls=Decorated)
+    assert isinstance(specs_of(Decorated).rand((2,)), Decorated)
 
 
 def test_a_spec_and_a_shape_that_differ_are_refused() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import torch
 from torch import Size
 
+from ..._declared import Declared
 from ..._fields import Field, Held
 from ..._rules import errors, spec_errors
 from ..._rules.annotations import Dims
-from ...nn._ends import declared, nested_class
+from ...nn._ends import declared
 from .base import TensorSpec
 from .box import Unbounded
 from .composite import Composite
@@ -37,16 +38,28 @@ def specs_of(cls: type[Any], typed: bool = True, strict: bool = True) -> Composi
 
     A spec in Annotated is taken as it is; the shape may stand beside it, and is -1 where it is a name. A nested class
     is a Composite, with `typed` one that has the class as its `data_cls`. Plain data is a NonTensor. A plain Tensor
-    says no shape: an error, or with strict=False an entry None.
+    says no shape: an error, or with strict=False an entry None, as a class inside itself always is.
     """
-    entries = {name: _entry(cls, name, at, typed, strict) for name, at in declared(cls).items()}
+    return _specs(cls, typed, strict, ())
+
+
+def _specs(cls: type[Any], typed: bool, strict: bool, inside: tuple[type[Any], ...]) -> Composite:
+    entries = {
+        name: _nested(at, typed, strict, (*inside, cls)) or _entry(cls, name, at, strict)
+        for name, at in declared(cls).items()
+    }
     return Composite(entries, data_cls=cls if typed else None)
 
 
-def _entry(cls: type[Any], name: str, at: Field, typed: bool, strict: bool) -> TensorSpec | None:
-    inner = nested_class(cls, name)
-    if inner is not None and at.nodes[0].spec is None:
-        return specs_of(inner, typed, strict)
+def _nested(at: Field, typed: bool, strict: bool, inside: tuple[type[Any], ...]) -> Composite | None:
+    """The specs of a field that holds a class; None for one that holds no class, or one that it is inside of."""
+    inner = at.nodes[0] if len(at.held) == len(at.nodes) == 1 else None
+    if inner is None or inner.spec is not None or inner.type in inside or not issubclass(inner.type, Declared):
+        return None
+    return _specs(inner.type, typed, strict, inside)
+
+
+def _entry(cls: type[Any], name: str, at: Field, strict: bool) -> TensorSpec | None:
     held = at.held[0] if len(at.held) == 1 else Held(object)
     if isinstance(held.spec, TensorSpec):
         return _of_shape(held, f"{cls.__name__}.{name}")
@@ -55,7 +68,7 @@ def _entry(cls: type[Any], name: str, at: Field, typed: bool, strict: bool) -> T
         return Unbounded(shape, dtype=usual(held.dtypes))
     if at.data and not at.tensor and not at.nodes:
         return NonTensor(example_data=_default(cls, name))
-    if strict:
+    if strict and not (at.optional and at.nodes):
         raise errors.KindError(spec_errors.no_shape(cls.__name__, name, "Any" if at.anything else at.words))
     return None
 
