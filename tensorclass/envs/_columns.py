@@ -65,6 +65,14 @@ def column(leaf: Leaf, batch: torch.Size) -> Column:
     return Column(leaf.key, leaf.steps, leaf.coding.encode, dtype, (*batch, *spec.shape), batch)
 
 
+def given(fields: Mapping[str, Any], key: Path, shape: tuple[int, ...]) -> Any:
+    """The entry at a path of what a step is given, as an array."""
+    try:
+        return array(entry(fields, key), key, shape)
+    except (KeyError, AttributeError):
+        raise errors.KeyMissing(f"step: {errors.key_missing(key, list(fields))}") from None
+
+
 def entry(fields: Mapping[str, Any], key: Path) -> Any:
     """The entry at a path."""
     for name in key[:-1]:

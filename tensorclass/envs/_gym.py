@@ -15,7 +15,7 @@ from typing_extensions import Self, TypeVar
 from .._rules import errors
 from .._tensorclass import TensorClass
 from ..nn._ends import declared
-from ._columns import array, column, entry, put
+from ._columns import column, given, put
 from ._env import OPTIONS, EnvBase
 from ._specs.box import Unbounded
 from ._specs.composite import Composite
@@ -195,15 +195,15 @@ class GymWrapper(EnvBase[Seen, Done]):
         own = vars(self)
         if own["_single"] is not None:  # The same, without a walk.
             key, shape = own["_single"]
-            return own["_action"].leaves[0].coding.decode(array(fields[key[0]], key, shape))
-        return own["_action"].raw({key: array(entry(fields, key), key, shape) for key, shape in own["_shapes"]})
+            return own["_action"].leaves[0].coding.decode(given(fields, key, shape))
+        return own["_action"].raw({key: given(fields, key, shape) for key, shape in own["_shapes"]})
 
     def _raw_actions(self, actions: Any) -> list[Raw]:
         """The actions of many steps of one environment."""
         own, steps = vars(self), len(actions)
         codec: Codec = own["_action"]
         shapes = {key: (steps, *shape) for key, shape in own["_shapes"]}
-        values = {key: array(entry(actions._fields, key), key, shape) for key, shape in shapes.items()}
+        values = {key: given(actions._fields, key, shape) for key, shape in shapes.items()}
         if codec.is_number:  # All at once.
             return list(codec.raw(values))
         return [codec.raw({key: value[step] for key, value in values.items()}) for step in range(steps)]

@@ -18,7 +18,7 @@ from ._creator import creators
 from ._env import EnvBase
 from ._keys import leaves_of
 from ._operations import Description
-from ._rows import is_reset, rows_of, stacked, unmasked
+from ._rows import is_reset, mask_paths, rows_of, stacked, unmasked
 from ._specs.asked import stack
 from ._specs.composite import Composite
 from ._typed import Action, Next, Obs, Transition, of_classes, view
@@ -178,7 +178,8 @@ class Many(EnvBase[Obs, Action]):
         self._start()
         rows: list[Any] = [None] * self.num_workers
         if tensordict is not None:
-            rows = [unmasked(row) for row in rows_of(self._inside(tensordict), self.num_workers)]
+            rows = rows_of(self._inside(tensordict), self.num_workers)
+            rows = [None if self._is_fresh(row) else unmasked(row) for row in rows]
         which = [at for at, row in enumerate(rows) if row is None or is_reset(row)]
         if len(which) < len(rows) and not vars(self)["_begun"]:
             raise errors.StructureError(
@@ -187,6 +188,11 @@ class Many(EnvBase[Obs, Action]):
         out = self._restart_rows(which, rows, kwargs)
         vars(self)["_begun"] = True
         return out
+
+    def _is_fresh(self, row: Any) -> bool:
+        """Whether a row is reset since its episode is over, and nothing in it has a say in how the next one begins."""
+        masks = mask_paths(row)
+        return bool(masks) and not self._keys.states and all(bool(row[at].all()) for at in masks)
 
     def _step(self, tensordict: Any) -> Any:
         return self._advance(tensordict)

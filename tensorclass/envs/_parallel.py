@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .._rules import errors
+from .._rules.keys import path
 from ._board import Board
 from ._crew import Crew, WorkerError, spawned
 from ._entries import drop
@@ -17,7 +19,7 @@ from ._operations import Description
 from ._rows import halted, rows_of
 from ._serial import SerialEnv
 from ._typed import Action, Obs, view
-from ._worker import CALL, MEMORY, RESET, STEP
+from ._worker import CALL, MEMORY, RESET, STEP, Path
 
 NOTHING: Any = ((), {})  # What a worker says beside what it writes into the memory, as a rule.
 
@@ -126,6 +128,7 @@ class ParallelEnv(Many[Obs, Action]):
         inside = self._inside(tensordict)
         containers = [inside] if own["_even"] else rows_of(inside, self.num_workers)
         absent = own["_board"].write(containers)
+        self._check_given(absent, containers)
         every = range(self.num_workers)
         if any(absent):
             absent = absent * self.num_workers if own["_even"] else absent
@@ -140,6 +143,7 @@ class ParallelEnv(Many[Obs, Action]):
         before = self._rows_heard()
         which = [at for at, mask in enumerate(masks) if mask.any()]
         absent = {at: own["_board"].write_row(at, rows[at]) for at in which}
+        self._check_given(absent.values(), [rows[at] for at in which])
         messages = [STEP + pickle.dumps((absent[at], None if masks[at].all() else masks[at])) for at in which]
         self._hear(which, self._talk(which, messages, "step"))
         out = self._rows_heard()
@@ -147,6 +151,15 @@ class ParallelEnv(Many[Obs, Action]):
             if at not in which:
                 out[at] = halted(before[at], row, self.full_reward_spec[at])
         return self._gathered(self._next, out)
+
+    def _check_given(self, absent: Iterable[list[Path]], containers: Sequence[Any]) -> None:
+        """Refuse a step without an action; a state that is not there is the worker's own."""
+        actions = {path(key) for key in self._keys.actions}
+        for missing, container in zip(absent, containers):
+            for at in missing:
+                if at in actions:
+                    have = list(type(container).keys(container, True, True))
+                    raise errors.KeyMissing(f"step: {errors.key_missing(at, have)}")
 
     def _hear(self, which: Sequence[int], replies: list[bytes]) -> None:
         """Keep what the workers said beside what they wrote into the memory."""

@@ -22,6 +22,7 @@ from tensorclass.envs import (
     GymEnv,
     GymWrapper,
     OneHot,
+    SerialEnv,
     Transition,
     check_env_specs,
     set_gym_backend,
@@ -255,6 +256,14 @@ def test_an_action_of_another_shape_is_refused() -> None:
     td["action"] = torch.zeros(1, dtype=torch.int64)
     with pytest.raises(RuntimeError, match=r"^'action' has shape \[1\]; its spec has \[\]$"):
         env.step(td)
+
+
+def test_a_step_without_an_action_is_refused() -> None:
+    for env in (GymEnv("CartPole-v1"), SerialEnv(2, lambda: GymEnv("CartPole-v1"))):
+        td = env.reset()
+        td["actoin"] = torch.zeros(*env.batch_size, 2)
+        with pytest.raises(KeyError, match="step: no key 'action'; did you mean 'actoin'?"):
+            env.step(td)
 
 
 def test_a_step_that_a_subclass_has_of_its_own_is_taken() -> None:

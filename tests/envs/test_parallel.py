@@ -135,7 +135,7 @@ def test_masks_of_resets_and_steps(start: Start) -> None:
         envs = start(2, make), SerialEnv(2, make)
         found = []
         for env in envs:
-            td = step_mdp(env.step(env.reset().set("action", torch.zeros(*env.batch_size, 1))))
+            td = env.step_mdp(env.step(env.reset().set("action", torch.zeros(*env.batch_size, 1))))
             first = torch.zeros_like(td["done"])
             first[0].view(-1)[0] = True
             td["_reset"] = first
@@ -259,6 +259,14 @@ def test_an_error_is_raised_here_with_its_traceback(start: Start) -> None:
     assert str(caught.value).startswith("worker 1 of ParallelEnv raised in step:\n\nTraceback (most recent call last):")
     assert "KeyError: 'a step too far'" in str(caught.value) and 'raise KeyError("a step too far")' in str(caught.value)
     assert env.rollout(3, lambda td: td.update(trouble(0, 0))).shape == (2, 3)  # It goes on.
+
+
+def test_a_step_without_an_action_is_refused(start: Start) -> None:
+    env = start(2, Counter)
+    td = env.reset()
+    env.step(td.update(trouble(0, 0)))
+    with pytest.raises(KeyError, match="step: no key 'action'; the keys here are"):
+        env.step(env.reset())
 
 
 def test_an_error_of_a_reset(start: Start) -> None:
