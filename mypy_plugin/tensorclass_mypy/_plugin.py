@@ -22,7 +22,19 @@ from mypy.plugin import (
 )
 from mypy.types import FunctionLike, Type
 
-from . import _calls_of, _classes, _config, _kept, _marks, _report, _signatures, _stored, _typed_keys, _typed_modules
+from . import (
+    _calls_of,
+    _chains,
+    _classes,
+    _config,
+    _kept,
+    _marks,
+    _report,
+    _signatures,
+    _stored,
+    _typed_keys,
+    _typed_modules,
+)
 from ._analysis import Program
 from ._fields import KEY
 from ._types import base_named, is_container, is_module, is_ours, is_tensor, is_tensorclass
@@ -64,6 +76,8 @@ class TensorClassPlugin(Plugin):
         return partial(self._key_method, name=name) if name in _typed_keys.METHODS else self._method
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
+        if fullname == _chains.ENV:
+            return self._chain
         if not fullname.startswith("torch."):
             return None
         if fullname not in self._names:
@@ -72,9 +86,11 @@ class TensorClassPlugin(Plugin):
         return None if name is None else partial(self._torch, name=name)
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
-        if not fullname.endswith((".replace", ".__call__")):
+        if not fullname.endswith((".replace", ".__call__", ".append_transform")):
             return None
         owner, _, name = fullname.rpartition(".")
+        if name == "append_transform" and self._is_ours(owner):
+            return self._longer_chain
         if name == "replace" and self._is_ours(owner):
             return self._replace
         if name == "__call__" and self.config.calls != "off" and self._is_ours(owner):
@@ -170,6 +186,14 @@ class TensorClassPlugin(Plugin):
         if "site-packages" in ctx.api.path:
             return same
         return safely(ctx.api, same, _signatures.on_call, ctx, name)
+
+    def _chain(self, ctx: FunctionSigContext) -> FunctionLike:
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _chains.on_build, ctx)
+
+    def _longer_chain(self, ctx: MethodSigContext) -> FunctionLike:
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _chains.on_append, ctx)
 
     def _replace(self, ctx: MethodSigContext) -> FunctionLike:
         same: FunctionLike = ctx.default_signature
