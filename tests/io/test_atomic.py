@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-import multiprocessing
 import os
 import random
+import shutil
+import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -17,16 +18,22 @@ import torch
 from tensorclass import TensorDict
 from tensorclass.io import DataExists, DataMissing, NotStorable, RowWriter, _bytes, _swap
 
-# Savers are forked from a process that has loaded torch, so that many can be started, and killed.
-FORKED = multiprocessing.get_context("forkserver")
-FORKED.set_forkserver_preload(["tensorclass"])
+# It has loaded torch once, and makes a saver for each line that it reads, to be killed by who reads the number.
+NURSERY = """
+import itertools, os, sys, torch
+from tensorclass import TensorDict
+TensorDict(a=torch.zeros(1)).memmap()  # What is loaded when it is first needed is loaded now.
+for line in sys.stdin:
+    saver = os.fork()
+    if saver == 0:
+        for n in itertools.count():
+            leaves = {str(k): {"v": torch.full((20_000,), n)} for k in range(4)}
+            TensorDict(leaves | {"n": torch.tensor(n)}).memmap(sys.argv[1])
+    print(saver, flush=True)
+    os.waitpid(saver, 0)
+    print("dead", flush=True)
+"""
 KILLS = 200
-
-
-def save_on_and_on(store: Path) -> None:
-    for n in itertools.count():
-        entries: dict[str, Any] = {str(k): {"v": torch.full((20_000,), n)} for k in range(4)}
-        TensorDict(entries | {"n": torch.tensor(n)}).memmap(store)
 
 
 def content(folder: Path) -> list[int]:
@@ -129,17 +136,26 @@ def test_killing_who_saves_leaves_the_old_or_the_new_data(tmp_path: Path) -> Non
     store = tmp_path / "store"
     chance = random.Random(0)
     seen = set()
+    start = time.monotonic()
+    for n in range(3):
+        TensorDict({str(k): {"v": torch.full((20_000,), n)} for k in range(4)}).memmap(tmp_path / "other")
+    span = time.monotonic() - start  # Of three saves, on a machine that may be busy.
+    shutil.rmtree(tmp_path / "other")
+    command = [sys.executable, "-c", NURSERY, str(store)]
+    nursery = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    assert nursery.stdin is not None and nursery.stdout is not None
     for _ in range(KILLS):
-        saver = FORKED.Process(target=save_on_and_on, args=(store,))
-        saver.start()
-        time.sleep(chance.uniform(0, 0.06))
-        saver.kill()
-        saver.join()
+        nursery.stdin.write("one more\n")
+        saver = int(nursery.stdout.readline())
+        time.sleep(chance.uniform(0, span))
+        os.kill(saver, signal.SIGKILL)
+        assert nursery.stdout.readline() == "dead\n"
         try:
             (number,) = content(store)
             seen.add(number)
         except DataMissing:
             assert not seen
+    nursery.communicate()
     assert len(seen) > 1
     TensorDict(a=torch.zeros(3)).memmap(store)
     assert os.listdir(tmp_path) == ["store"]  # What the killed ones left is gone.
