@@ -26,7 +26,7 @@ def together(env: TransformedEnv[Any, Any], start: Any, asked: Options) -> Any:
     if not steps or found.inverses or asked.policy is not None or asked.callback is not None:
         return None
     whole = env.base_env._at_once(start, asked._replace(max_steps=steps))
-    return None if whole is None else transformed(env, found.members, whole)
+    return whole if whole is None or not found.members else transformed(env, found.members, whole)
 
 
 def transformed(env: TransformedEnv[Any, Any], members: list[Transform], whole: Any) -> Any:

@@ -309,7 +309,7 @@ class Transform(nn.Module):
     @property
     def _opaque(self) -> bool:
         """Whether nobody knows which entries are written: hooks of a class of somebody else's."""
-        foreign = not type(self).__module__.startswith(__package__)
+        foreign = not type(self).__module__.startswith("tensorclass.envs.")
         hooks = ("_call", "_step", "_reset")
         return foreign and any(getattr(type(self), hook) is not getattr(Transform, hook) for hook in hooks)
 
@@ -398,7 +398,9 @@ class FunctionTransform(Keeps):
         super().__init__()
         self.function = function
 
-    _opaque = True
+    @property
+    def _opaque(self) -> bool:
+        return True
 
     def _call(self, next_tensordict: Any) -> Any:
         out = self.function(next_tensordict)

@@ -118,7 +118,7 @@ def test_a_class_with_other_fields_is_refused() -> None:
 
 def test_a_misspelt_field_is_named_with_its_class() -> None:
     with pytest.raises(KeyError) as error:
-        TransformedEnv(Pendulum(), ObservationNorm(0.0, 1.0, in_keys=["angel"]))
+        TransformedEnv(Pendulum(), ObservationNorm(0.0, 1.0, in_keys=["angel"]))  # type: ignore[tensorclass-key]
     assert str(error.value) == (
         "ObservationNorm: Pose has no field 'angel'; did you mean 'angle'? Its fields are 'angle', 'speed'"
     )
@@ -129,5 +129,5 @@ def test_map_obs_of_the_wrong_class_is_refused() -> None:
         return Pose(angle=vec.vector[..., :1], speed=vec.vector[..., 1:], batch_size=vec.batch_size)
 
     with pytest.raises(TypeError) as error:
-        TransformedEnv(Pendulum(), MapObs(from_vec))  # type: ignore[misc]
+        TransformedEnv(Pendulum(), MapObs(from_vec))  # type: ignore[tensorclass-module]
     assert str(error.value) == "MapObs: from_vec takes Vec; the observation is Pose here"
