@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from . import distributed as distributed
     from . import io as io
     from . import nn as nn
+    from ._control import cond as cond
+    from ._control import while_loop as while_loop
     from ._convert import merge_tensordicts as merge_tensordicts
     from ._data import MetaData as MetaData
     from ._data import NonTensorData as NonTensorData
@@ -46,6 +48,7 @@ else:
     import importlib
 
     _HOME = {
+        "_control": ("cond", "while_loop"),
         "_convert": ("merge_tensordicts",),
         "_data": ("MetaData", "NonTensorData", "NonTensorStack", "is_non_tensor"),
         "_keys": ("NestedKey",),
