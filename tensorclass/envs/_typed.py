@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, cast
 
 import torch
 from torch import Tensor
 from typing_extensions import TypeVar
 
+from .._lazystack import lazy_stack
 from .._rules import errors
 from .._tensordict import TensorDict
 from .._tree import pytree
@@ -50,9 +51,9 @@ class View(TensorDict):
 
     def _flag(self, name: str) -> Tensor:
         try:
-            return self._fields[name]  # type: ignore[no-any-return]  # The environment keeps tensors there.
+            return self._fields[name] if self._items is None else self[name]  # type: ignore[no-any-return]  # A tensor.
         except KeyError:
-            raise AttributeError(absent(name, self._fields)) from None
+            raise AttributeError(absent(name, self.keys())) from None
 
     @property
     def done(self) -> Tensor:
@@ -165,6 +166,8 @@ class Transition(View, Generic[Obs, Action]):
     @property
     def next(self) -> Next[Obs]:
         """What came of the step."""
+        if self._items is not None:
+            return cast("Next[Obs]", by_item(self, lambda one: one.next))
         node = self._fields.get("next")
         if node is None:
             raise AttributeError("no 'next' here: env.step(...) puts it there")
@@ -260,6 +263,8 @@ def column(key: str, value: Any, batch: torch.Size) -> Tensor:
 
 def seen(node: View, at: int, key: str) -> Any:
     """The observation or action of a view, as the class at that place of its type arguments."""
+    if node._items is not None:
+        return by_item(node, lambda one: seen(one, at, key))
     cls = node._seen[at]
     if cls is not None:
         return built(node, cls)
@@ -269,6 +274,11 @@ def seen(node: View, at: int, key: str) -> Any:
         f"no class is declared for .{key}: make the environment class with EnvBase[Obs, Action], "
         "or read the entries by key"
     )
+
+
+def by_item(stack: View, read: Callable[[Any], Any]) -> Any:
+    """What is read off each item of a lazy stack, as a lazy stack: only that need fit together."""
+    return lazy_stack([read(item) for item in stack._items], stack._dim)
 
 
 pytree.register(Transition)

@@ -136,6 +136,14 @@ def test_ops_keep_the_classes(op: Any) -> None:
     assert isinstance(out.obs, Arm) and isinstance(out.action, Push) and isinstance(out.next.obs.joint, Joint)
 
 
+def test_rollouts_of_different_lengths_are_seen_by_class_in_a_lazy_stack() -> None:
+    tr: Any = lazy_stack([ArmEnv().rollout(3)[0], ArmEnv().rollout(4)[0]])
+
+    assert [one.angle.shape[0] for one in tr.obs] == [3, 4]
+    assert [one.obs.joint.bend.shape[0] for one in tr.next] == [3, 4]
+    assert tr.densify().next.obs.angle.shape == (2, 4)
+
+
 def test_steps_move_on_as_transitions() -> None:
     env = ArmEnv()
     tr = env.rand_step(env.reset())
