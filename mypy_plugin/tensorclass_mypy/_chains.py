@@ -156,7 +156,7 @@ def _mapped(chain: Chain, typ: Instance) -> tuple[ProperType, ProperType] | None
         found, _ = checker.check_method_call_by_name(
             "__maps__", typ, [TempNode(chain.obs), TempNode(chain.action)], [ARG_POS, ARG_POS], TempNode(typ)
         )
-    result = get_proper_type(found)
+    result: ProperType = get_proper_type(found)
     if watcher.has_new_errors():
         return None
     if not isinstance(result, TupleType) or len(result.items) != 2:

@@ -39,10 +39,10 @@ from mypy.nodes import (
 from tensorclass._rules import algebra, sizes
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _dtypes, _scan
+from . import _dtypes, _late, _scan
 from ._names import canonical
 from ._state import join, join_values
-from ._types import is_library, item_of_type
+from ._types import is_library, item_of_type, known_type
 from ._values import (
     Box,
     Class,
@@ -126,8 +126,6 @@ _BUILTINS = {"builtins.True": True, "builtins.False": False, "builtins.None": No
 def narrowed(walk: Walk, expr: Expression, value: Value) -> Value:
     """An unknown value may have a type that says something."""
     if value is UNKNOWN or (isinstance(value, Typed)):
-        from ._types import known_type
-
         typ = known_type(walk, expr)
         found = walk.from_type(typ) if typ is not None else UNKNOWN
         return value if found is UNKNOWN else found
@@ -206,8 +204,6 @@ def _plain_decorators(node: Decorator) -> bool:
 
 
 def member(walk: Walk, expr: MemberExpr) -> Value:
-    from ._attributes import read
-
     owner = evaluate(walk, expr.expr)
     if isinstance(owner, Library):
         node = expr.node
@@ -221,7 +217,7 @@ def member(walk: Walk, expr: MemberExpr) -> Value:
             found = walk.globals_of(node.fullname)
             return adopt(walk, node, found) if found is not UNKNOWN else narrowed(walk, expr, UNKNOWN)
         return library_value(canonical(f"{owner.name}.{expr.name}"))
-    value = read(walk, expr, owner)
+    value = _late.attributes.read(walk, expr, owner)
     return narrowed(walk, expr, value)
 
 
@@ -365,13 +361,9 @@ def elements(walk: Walk, value: Value, expr: Expression | None = None) -> Any:
     if isinstance(thing, Mapped):
         return UNKNOWN if thing.items is None else tuple(thing.items)
     if isinstance(thing, Box):
-        from ._containers import rows
-
-        return rows(walk, expr, value, thing)
+        return _late.containers.rows(walk, expr, value, thing)
     if isinstance(thing, Tensor):
-        from ._tensors import rows_of
-
-        return rows_of(thing)
+        return _late.tensors.rows_of(thing)
     if isinstance(value, Typed):
         each = item_of_type(walk, value.type)
         return UNKNOWN if each is UNKNOWN else Many(each)
@@ -384,27 +376,21 @@ def slice_(walk: Walk, expr: SliceExpr) -> Value:
 
 
 def index(walk: Walk, expr: IndexExpr) -> Value:
-    from ._attributes import read_item
-
     owner = evaluate(walk, expr.base)
     if isinstance(owner, Class):
         return owner  # Particles[int]: the class, with type arguments.
-    value = read_item(walk, expr, owner, evaluate(walk, expr.index))
+    value = _late.attributes.read_item(walk, expr, owner, evaluate(walk, expr.index))
     return narrowed(walk, expr, value)
 
 
 def truth(walk: Walk, expr: Expression) -> bool | None:
     """Whether a test holds; see _truth."""
-    from ._truth import truth as decide
-
-    return decide(walk, expr)
+    return _late.truth.truth(walk, expr)
 
 
 def compared(walk: Walk, expr: ComparisonExpr) -> Value:
     """A comparison as a value; see _truth."""
-    from ._truth import compared as compare
-
-    return compare(walk, expr)
+    return _late.truth.compared(walk, expr)
 
 
 # -- Operators ------------------------------------------------------------------------------------------------------
@@ -456,13 +442,9 @@ def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
         again = None if row is None else row * right
         return again if isinstance(a, tuple) else walk.here.new(Items(again))
     if isinstance(a, Box) or isinstance(b, Box):
-        from ._containers import operate
-
-        return operate(walk, node, op, a, b)
+        return _late.containers.operate(walk, node, op, a, b)
     if isinstance(a, Tensor) or isinstance(b, Tensor):
-        from ._tensors import operate as operate_tensors
-
-        return operate_tensors(walk, node, op, a, b)
+        return _late.tensors.operate(walk, node, op, a, b)
     return UNKNOWN
 
 
@@ -503,9 +485,7 @@ def unary(walk: Walk, expr: UnaryExpr) -> Value:
     if isinstance(thing, Tensor):
         return Tensor(thing.shape, thing.dtype)
     if isinstance(thing, Box):
-        from ._containers import like
-
-        return like(walk, thing)
+        return _late.containers.like(walk, thing)
     return UNKNOWN
 
 
@@ -564,9 +544,7 @@ def yielded(walk: Walk, expr: Any) -> Value:
 
 
 def call(walk: Walk, expr: Any) -> Value:
-    from ._calls import call as follow
-
-    return narrowed(walk, expr, follow(walk, expr))
+    return narrowed(walk, expr, _late.calls.call(walk, expr))
 
 
 _EXPRESSIONS: dict[str, Callable[[Any, Any], Value]] = {

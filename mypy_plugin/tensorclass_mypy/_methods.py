@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 # A new container with the same entries and batch size.
 COPIES = {
     "clone", "copy", "to", "cpu", "cuda", "detach", "contiguous", "float", "double", "half", "bfloat16", "int",
-    "long", "bool", "short", "rename", "consolidate", "clamp", "addcdiv", "addcmul", "lerp", "pin_memory", "to_dense", "type", "data", "share_memory_", "requires_grad_",
+    "long", "bool", "short", "rename", "consolidate", "clamp", "addcdiv", "addcmul", "lerp", "pin_memory", "to_dense",
+    "type", "data", "share_memory_", "requires_grad_",
 }  # fmt: skip
 # The container itself, its entries the same.
-ITSELF = {"detach_", "zero_grad", "share_memory_", "requires_grad_", "zero_", "fill_", "refine_names", "pin_memory_",
+ITSELF = {
+    "detach_", "zero_grad", "share_memory_", "requires_grad_", "zero_", "fill_", "refine_names", "pin_memory_",
     "clamp_", "addcdiv_", "addcmul_", "lerp_", "copy_", "apply_", "clear_device_", "auto_device_", "rename_",
 }  # fmt: skip
 # Questions.

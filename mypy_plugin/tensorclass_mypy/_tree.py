@@ -66,20 +66,23 @@ _PARTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def children(node: Node) -> Iterator[Node]:
+def children(node: Node) -> list[Node]:
     """The nodes directly below."""
+    found: list[Node] = []
     for part in _PARTS.get(type(node).__name__, ()):
-        yield from _flat(getattr(node, part, None))
+        value = getattr(node, part, None)
+        if value is not None:
+            _add(value, found)
+    return found
 
 
-def _flat(part: Any) -> Iterator[Node]:
-    if part is None:
-        return
+def _add(part: Any, found: list[Node]) -> None:
     if isinstance(part, (list, tuple)):
         for item in part:
-            yield from _flat(item)
+            if item is not None:
+                _add(item, found)
     elif isinstance(part, (Node, Pattern)):
-        yield part
+        found.append(part)
 
 
 def below(node: Node, inside_functions: bool = True) -> Iterator[Node]:
@@ -90,7 +93,7 @@ def below(node: Node, inside_functions: bool = True) -> Iterator[Node]:
         yield one
         if not inside_functions and one is not node and type(one).__name__ in ("FuncDef", "LambdaExpr", "ClassDef"):
             continue
-        stack.extend(children(one))
+        stack += children(one)
 
 
 __all__ = ["Argument", "Block", "CallExpr", "below", "children"]

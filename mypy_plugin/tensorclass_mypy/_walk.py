@@ -44,9 +44,16 @@ from mypy.nodes import (
 
 from tensorclass._rules.sizes import UNKNOWN, NotKnown
 
-from . import _codes, _hints, _scan
-from ._state import State, join, unlike
+from . import _attributes, _calls, _codes, _containers, _hints, _late, _scan, _tensors, _truth
+from ._attributes import delete_item, enter, leave, write, write_item
+from ._evaluate import binary, elements, evaluate
+from ._state import State, join, join_values, unlike
+from ._truth import truth
+from ._types import from_type, item_of
 from ._values import Items, Many, Outputs, Pieces, Ref, Tensor, Typed, Value
+
+_late.attributes, _late.calls, _late.containers = _attributes, _calls, _containers
+_late.tensors, _late.truth = _tensors, _truth
 
 UNROLL = 16  # A loop over this many known values is followed one by one.
 BUDGET = 8_000  # Expressions looked at for one function; what is left after that is unknown.
@@ -153,13 +160,9 @@ class Walk:
             self.here.forget(value)
 
     def evaluate(self, expr: Expression) -> Value:
-        from ._evaluate import evaluate
-
         return evaluate(self, expr)
 
     def truth(self, expr: Expression) -> bool | None:
-        from ._truth import truth
-
         return truth(self, expr)
 
     # -- Assignments --------------------------------------------------------------------------------------------
@@ -194,17 +197,11 @@ class Walk:
         elif isinstance(target, StarExpr):
             self.assign(target.expr, UNKNOWN)
         elif isinstance(target, MemberExpr):
-            from ._attributes import write
-
             write(self, target, self.evaluate(target.expr), value, source)
         elif isinstance(target, IndexExpr):
-            from ._attributes import write_item
-
             write_item(self, target, self.evaluate(target.base), self.evaluate(target.index), value, source)
 
     def unpack(self, target: TupleExpr | ListExpr, value: Value, source: Expression | None) -> None:
-        from ._evaluate import elements
-
         values = elements(self, value)
         stars = [item for item in target.items if isinstance(item, StarExpr)]
         if isinstance(value, Pieces) and not stars and len(value) != len(target.items) and source is not None:
@@ -226,8 +223,6 @@ class Walk:
                 self.assign(item, values.each if isinstance(values, Many) else UNKNOWN)
 
     def augmented(self, s: OperatorAssignmentStmt) -> None:
-        from ._evaluate import binary
-
         value = self.evaluate(s.lvalue)
         thing = self.here.get(value)
         result = binary(self, s, s.op, value, self.evaluate(s.rvalue))
@@ -242,8 +237,6 @@ class Walk:
             self.assign(s.lvalue, UNKNOWN)
 
     def delete(self, s: DelStmt) -> None:
-        from ._attributes import delete_item
-
         targets = s.expr.items if isinstance(s.expr, TupleExpr) else [s.expr]
         for target in targets:
             if isinstance(target, NameExpr) and isinstance(target.node, Var):
@@ -296,8 +289,6 @@ class Walk:
                 self.here.names.pop(var, None)
 
     def for_(self, s: ForStmt) -> None:
-        from ._evaluate import elements
-
         values = elements(self, self.evaluate(s.expr), s.expr)
         if isinstance(values, tuple) and len(values) * self.unrolled <= UNROLL and not s.is_async:
             self.unroll(s, values)
@@ -306,8 +297,6 @@ class Walk:
         if isinstance(values, Many):
             each = values.each
         elif isinstance(values, tuple) and values:
-            from ._state import join_values
-
             each = values[0]
             for value in values[1:]:
                 each = join_values(self.here, each, value)
@@ -477,8 +466,6 @@ class Walk:
                 self.block(s.finally_body)
 
     def with_(self, s: WithStmt) -> None:
-        from ._attributes import enter, leave
-
         expects = any(_scan.expects_errors(expr) for expr in s.expr)
         managers = []
         for expr, target in zip(s.expr, s.target):
@@ -547,13 +534,9 @@ class Walk:
     # -- Types --------------------------------------------------------------------------------------------------
 
     def from_type(self, typ: Any) -> Value:
-        from ._types import from_type
-
         return from_type(self, typ)
 
     def from_item_type(self, expr: Expression) -> Value:
-        from ._types import item_of
-
         return item_of(self, expr)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mypy.nodes import FuncDef, Import, ImportAll, ImportFrom, MypyFile
+from mypy.nodes import FuncDef, Import, ImportAll, ImportFrom, MypyFile, TypeInfo
 
 from . import _scan
 from ._types import is_module
@@ -18,9 +18,14 @@ _NUMBER = re.compile(r"[\s(\[{,=:*/+-]\d")
 _SOURCES = (
     *("zeros(", "ones(", "empty(", "full(", "rand", "normal(", "eye(", "arange(", "linspace(", "logspace(", "tensor("),
     *("from_numpy(", "Parameter(", "new_", "view(", "reshape(", "expand(", "flatten(", "permute(", "repeat(", "tile("),
-    *("one_hot(", "meshgrid(", "einsum(", "stack(", "broadcast_to(", "_indices(", "diag(", "outer(", "nn.", "F."),
+    *("one_hot(", "meshgrid(", "einsum(", "stack(", "broadcast_to(", "_indices(", "diag(", "outer("),
 )
 _LAYERS = re.compile(r"\bnn\.(?!Module\b|Parameter\b|functional\b)[A-Z]|from torch\.nn(?:\.modules)?\S* import")
+# A layer with a number, or a constant's name, among its first two arguments.
+_SIZED = re.compile(r"\b[A-Z]\w*\((?:[^,()]*,)?\s*(?:\w+\s*=\s*)?(?:\d|[A-Z][A-Z0-9_]+\b)")
+_NAMED = re.compile(r"^\s*(?:self\.)?\w+\s*=\s*\d+\s*(?:#.*)?$", re.MULTILINE)
+_CALLS = re.compile(r"\bself\.[\w.]+(?:\[[^\]]*\])?\(")
+_STRICT = ("MultiheadAttention(", "GroupNorm(", "coderLayer(")  # Layers that not every size will do for.
 
 
 class Worth:
@@ -34,6 +39,7 @@ class Worth:
         self.lines = text.split("\n") if text is not None else None
         self.layers = text is not None and _LAYERS.search(text) is not None
         self.known: dict[FuncDef, bool] = {}
+        self.classes: dict[TypeInfo, bool] = {}
 
     def walk(self, node: FuncDef) -> bool:
         """Whether a walk of a function may find something."""
@@ -45,15 +51,29 @@ class Worth:
         return known
 
     def _walk(self, node: FuncDef, lines: list[str]) -> bool:
-        if self.layers and node.info and is_module(node.info):
+        module = self.layers and bool(node.info) and is_module(node.info)
+        text = self._text(node, lines)
+        if module and node.name != "__init__" and _CALLS.search(text) is not None and self._sized(node.info, lines):
             return True  # Layers that are called one after the other: their sizes stand in __init__.
-        rows = lines[node.line - 1 : node.end_line]
-        if node.docstring is None and len(rows) == 1:
+        if self.layers and any(word in text for word in _STRICT):
             return True
-        text = "\n".join(rows)
-        if node.docstring is not None:
-            text = _without_docstring(text)
+        if self.layers and not module and _SIZED.search(text) is not None and "nn." in text:
+            return True
         return any(source in text for source in _SOURCES) and _NUMBER.search(text) is not None
+
+    def _sized(self, info: TypeInfo, lines: list[str]) -> bool:
+        """Whether a class has layers whose sizes are numbers."""
+        known = self.classes.get(info)
+        if known is None:
+            own = [base.defn for base in info.mro if base.module_name == self.tree.fullname]
+            texts = ["\n".join(lines[defn.line - 1 : defn.end_line]) for defn in own]
+            known = any(_SIZED.search(text) is not None or _NAMED.search(text) is not None for text in texts)
+            self.classes[info] = known
+        return known
+
+    def _text(self, node: FuncDef, lines: list[str]) -> str:
+        text = "\n".join(lines[node.line - 1 : node.end_line])
+        return _without_docstring(text) if node.docstring is not None else text
 
 
 _DOCSTRING = re.compile(r'("""|\'\'\')[\s\S]*?\1')
