@@ -51,6 +51,8 @@ def unpad(container: C, mask: Tensor | NestedKey) -> C:
             f"unpad: the mask is {what}; a bool tensor of the batch size {list(batch)}, of two dims at least, would do"
         )
     rows = type(container).unbind(container, 0)
+    if not rows:
+        return container
     return lazy_stack([_cut(row, part) for row, part in zip(rows, mask.cpu().unbind(0))])
 
 
@@ -104,7 +106,7 @@ def densified(stack: Any, value: float, mask: str | None) -> Any:
             fields[key] = _padded_rows(column, [item._batch for item in items], at)
         else:
             fields[key] = stack._joined(key, column)
-    out = items[0]._rebuild(fields, batch)
+    out = items[0]._rebuild(fields, batch, stack._names)
     if mask is not None:
         type(out).set(out, mask, padded([torch.ones(item._batch, dtype=torch.bool) for item in items], at, 0))
     return out

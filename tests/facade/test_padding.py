@@ -81,6 +81,14 @@ def test_unpadded_rows_are_views_where_a_mask_has_no_holes() -> None:
     assert whole["b"].tolist() == [[1, 1, 0], [0, 2, 2]] and isinstance(rows, LazyStackedTensorDict)
 
 
+def test_names_and_no_rows_stay() -> None:
+    named = [TensorDict(a=torch.ones(n), batch_size=[n], names=["time"]) for n in (1, 2)]
+    nothing = TensorDict(a=torch.ones(0, 3), batch_size=[0, 3])
+
+    assert pad_sequence(named).names == [None, "time"]
+    assert unpad(nothing, torch.ones(0, 3, dtype=torch.bool)).batch_size == (0, 3)
+
+
 def test_a_mask_with_holes_picks_rows() -> None:
     rows = unpad(TensorDict(a=torch.arange(3)[None], batch_size=[1, 3]), torch.tensor([[True, False, True]]))
 
