@@ -48,12 +48,21 @@ def running_sum(values: Tensor, first: Tensor) -> Tensor:
 
     >>> running_sum(torch.ones(5), torch.tensor([True, False, False, True, False]))
     tensor([1., 2., 3., 1., 2.])
-
-    Each episode by itself: the rounding is that of adding step by step.
     """
     time = first.ndim - 1
-    begins = first.reshape(-1, first.shape[-1]).any(0).nonzero().flatten().tolist()
-    if first.ndim > 1 and not bool((first == first.reshape(-1, first.shape[-1])[0]).all()):
+    if time and not bool((first == first.reshape(-1, first.shape[-1])[0]).all()):
         return torch.stack([running_sum(one, flags) for one, flags in zip(values, first)])
-    pieces = values.tensor_split(begins[1:], time)
-    return torch.cat([piece.cumsum(time) for piece in pieces], time)
+    begins = first.reshape(-1, first.shape[-1])[0].nonzero().flatten().tolist()
+    return torch.cat([piece.cumsum(time) for piece in values.tensor_split(begins[1:], time)], time)
+
+
+def sums_step_by_step(values: Tensor, first: Tensor) -> Tensor:
+    """The same for one environment, [T, ...], with the rounding of adding step by step, which torch.cumsum has not."""
+    import numpy
+
+    begins = first.nonzero().flatten().tolist()
+    array = values.numpy()
+    out = numpy.empty_like(array)
+    for start, stop in zip(begins, [*begins[1:], len(array)]):
+        numpy.add.accumulate(array[start:stop], 0, array.dtype, out[start:stop])
+    return torch.from_numpy(out)

@@ -16,7 +16,7 @@ from .._specs.box import Bounded, Unbounded
 from .._specs.choices import Categorical
 from .._transform import Keys
 from ._carried import Carried
-from ._episodes import ages, running_sum, starts, time_dim
+from ._episodes import ages, running_sum, starts, sums_step_by_step, time_dim
 
 
 class StepCounter(Carried):
@@ -190,7 +190,7 @@ class RewardSum(Carried):
 
     def _transform_rollout(self, root: Any, after: Any, first: Tensor) -> None:
         for in_key, out_key in self._pairs:
-            sums = running_sum(read(after, in_key), first)
+            sums = sums_step_by_step(read(after, in_key), first)
             before = torch.zeros_like(sums)
             before[1:] = sums[:-1]
             write(after, out_key, sums)

@@ -27,6 +27,7 @@ from tensorclass.envs import (
 
 CHAINS: dict[str, Callable[[], Any]] = {
     "none": lambda: Compose(),
+    "rounding": lambda: Compose(RewardScaling(0.1, 0.7), RewardSum()),
     "counters": lambda: Compose(RewardScaling(0.5, 2.0), StepCounter(), RewardSum(), InitTracker()),
     "limit": lambda: Compose(StepCounter(5), RewardSum()),
     "norm": lambda: ObservationNorm(1.0, 2.0, in_keys=["observation"]),
