@@ -35,6 +35,7 @@ class Worker:
 
     def __init__(self, context: Any, index: int, creator: bytes, threads: int) -> None:
         self.index = index
+        self._spoke = False  # Whether it has replied to anything.
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs, creator, threads), name=f"ParallelEnv worker {index}")
         with uninterrupted():
@@ -64,7 +65,9 @@ class Worker:
             ready = [file for file, _ in self._poll.poll()]
             try:
                 if self.pipe.fileno() in ready:
-                    return self.pipe.recv_bytes()  # type: ignore[no-any-return]  # bytes, says its documentation.
+                    reply: bytes = self.pipe.recv_bytes()
+                    self._spoke = True
+                    return reply
             except (EOFError, OSError):
                 raise self.died() from None
             if ready:
@@ -77,6 +80,8 @@ class Worker:
         how = "closed its pipe" if code is None else f"ended with exit code {code}"
         if code is not None and code < 0:
             how = f"was killed by {signal.Signals(-code).name}"
+        if code == 1 and not self._spoke:
+            how += " before it had begun (a program that starts processes does so in `if __name__ == '__main__':`)"
         return WorkerDied(
             f"worker {self.index} of ParallelEnv {how}; the other workers are stopped, and a reset starts new ones"
         )

@@ -126,15 +126,15 @@ class Desk:
         self.now = branch(out)
 
     def publish(self, td: Any, places: list[tuple[Path, Tensor]]) -> None:
-        """Put entries into the memory, and say so; those that it has no room for go through the pipe."""
+        """Put entries into the memory, and say so; those that are not as the specs say go through the pipe."""
         found = dict(leaves(td))
         absent = []
         for at, tensor in places:
-            value = found.pop(at, None)
-            if value is None:
-                absent.append(at)
+            value = found.get(at)
+            if isinstance(value, Tensor) and value.shape == tensor.shape and value.dtype is tensor.dtype:
+                tensor.copy_(found.pop(at).detach())
             else:
-                tensor.copy_(value.detach())
+                absent.append(at)
         if found or absent:
             self.send(DONE, (absent, found))
         else:

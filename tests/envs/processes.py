@@ -72,6 +72,15 @@ class Talker(Counter):
         return out.set("word", f"step {int(self.count)}").set("more", 2 * self.count)
 
 
+class Careless(Counter):
+    """Gives doubles, and after three steps a reward without its last dim."""
+
+    def _step(self, tensordict: Any) -> Any:
+        out = super()._step(tensordict)
+        out["observation"] = out["observation"].double()
+        return out.set("reward", torch.ones(())) if self.count == 4 else out
+
+
 class Hidden(Counter):
     """Has a state among its entries, which a step reads."""
 

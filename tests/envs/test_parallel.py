@@ -34,7 +34,7 @@ from tensorclass.envs import (
     step_mdp,
 )
 from tensorclass.envs._worker import STEP
-from tests.envs.processes import Hidden, Odd, Talker, Trouble, cart_pole, transformed
+from tests.envs.processes import Careless, Hidden, Odd, Talker, Trouble, cart_pole, transformed
 from tests.envs.test_serial import Sized
 from tests.envs.worlds import Agents, Counter, Pendulum
 
@@ -128,6 +128,17 @@ def test_the_numbers_are_those_of_a_serial_one(make: Any, start: Start) -> None:
         found = [(env.set_seed(7), env.rollout(12, **stops)) for env in (parallel, serial)]
         assert found[0][0] == found[1][0]
         assert_same(found[0][1], found[1][1])
+
+
+def test_entries_that_are_not_as_the_specs_say_are_what_they_are(start: Start) -> None:
+    envs = start(2, Careless, create_env_kwargs={"limit": 9}), SerialEnv(2, Careless, create_env_kwargs={"limit": 9})
+    for env in envs:
+        td = env.reset()
+        for _ in range(3):
+            td = step_mdp(env.rand_step(td))
+        assert td["observation"].dtype is torch.float64 and td["observation"].flatten().tolist() == [3, 3]
+        with pytest.raises(RuntimeError, match=r"'reward' has shape \[2\]; its spec has \[2, 1\]"):
+            env.rand_step(td)
 
 
 def test_masks_of_resets_and_steps(start: Start) -> None:
@@ -402,6 +413,15 @@ def test_ctrl_c_ends_the_workers_quietly() -> None:
 
     assert printed == ["interrupted True"] and complaints == ""
     assert len(processes) == 2 and all(map(is_gone, processes))
+
+
+@pytest.mark.slow
+def test_a_program_that_starts_itself_again_is_told(tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("from tensorclass.envs import GymEnv, ParallelEnv\nParallelEnv(1, GymEnv).start()\n")
+    done = subprocess.run([sys.executable, program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+
+    assert "does so in `if __name__ == '__main__':`" in done.stderr.splitlines()[-1]
 
 
 @pytest.mark.slow
