@@ -48,31 +48,38 @@ def check_batch(env: Any, method: str, td: Any) -> None:
 
 
 def check(env: Any, method: str, out: Any) -> None:
-    """Compare keys and shapes of what a method gave with the specs; dtypes are for check_env_specs."""
-    batch, expected = env.batch_size, env._keys.shapes
+    """Compare keys and shapes of what a method gave with the specs; dtypes only if the environment asks for it."""
+    batch, where = env.batch_size, f"{type(env).__name__}.{method}"
     loose = out._batch[len(batch) :] if not env.batch_locked else ()
-    fields = out._fields
     if out._batch != batch and not loose:
         raise errors.ShapeError(
-            f"{type(env).__name__}.{method} returned batch size {list(out._batch)}; that of the environment is "
-            f"{list(batch)}: pass batch_size=self.batch_size"
+            f"{where} returned batch size {list(out._batch)}; that of the environment is {list(batch)}: "
+            "pass batch_size=self.batch_size"
         )
-    if env._checks_types:
-        check_dtypes(env, method, out)
-    rewards = env._keys.rewards
-    for key, shape in expected.items():
+    fields, rewards, device = out._fields, env._keys.rewards, env.device
+    for key, shape in env._keys.shapes.items():
         if method == "_reset" and key in rewards:
             continue
         value = fields.get(key) if key.__class__ is str else value_at(fields, key)
         if value is None:
             raise missing(env, method, key, out)
-        if isinstance(value, Tensor) and value.shape != shape:
-            wanted = (*shape[: len(batch)], *loose, *shape[len(batch) :]) if loose else shape
-            if tuple(value.shape) != tuple(wanted) and -1 not in wanted:
-                raise errors.ShapeError(
-                    f"{type(env).__name__}.{method}: {errors.name_of(key)} has shape {list(value.shape)}; "
-                    f"its spec has {list(wanted)}"
-                )
+        if isinstance(value, Tensor):
+            check_entry(where, key, value, (*batch, *loose, *shape[len(batch) :]) if loose else shape, device)
+    if env._checks_types:
+        check_dtypes(env, method, out)
+
+
+def check_entry(where: str, key: Key, value: Tensor, shape: Any, device: Any) -> None:
+    """Compare the shape and the device of one entry with those that it should have."""
+    if device is not None and value.device != device:
+        raise errors.StructureError(
+            f"{where}: {errors.name_of(key)} is on {value.device}, the environment on {device}; "
+            "make it with device=self.device"
+        )
+    if value.shape != shape and -1 not in shape:
+        raise errors.ShapeError(
+            f"{where}: {errors.name_of(key)} has shape {list(value.shape)}; its spec has {list(shape)}"
+        )
 
 
 def check_dtypes(env: Any, method: str, out: Any) -> None:

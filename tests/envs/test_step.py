@@ -313,3 +313,12 @@ def test_the_tuples_of_gymnasium_are_refused_with_a_way_out() -> None:
 
     with pytest.raises(RuntimeError, match=r"Tuples._reset returned a tuple; .*GymWrapper\(env\)"):
         Tuples().reset()
+
+
+def test_an_entry_on_another_device_is_named() -> None:
+    class Elsewhere(Counter):
+        def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+            return TensorDict(observation=torch.zeros(1, device="meta"))
+
+    with pytest.raises(RuntimeError, match="Elsewhere._reset: 'observation' is on meta, the environment on cpu"):
+        Elsewhere(device="cpu").reset()
