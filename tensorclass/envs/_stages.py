@@ -28,7 +28,8 @@ class Stages:
 
     def before(self, transform: Transform) -> Stages:
         """The part of the way between the environment and a transform."""
-        return of_members(self.members[: self.members.index(transform)], self.layout)
+        first = next(members(transform), None)  # Of a Compose: the first that is in it.
+        return of_members(self.members[: self.members.index(first)] if first else self.members, self.layout)
 
 
 def members(transform: Transform) -> Iterator[Transform]:

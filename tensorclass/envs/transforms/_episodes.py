@@ -66,3 +66,10 @@ def sums_step_by_step(values: Tensor, first: Tensor) -> Tensor:
     for start, stop in zip(begins, [*begins[1:], len(array)]):
         numpy.add.accumulate(array[start:stop], 0, array.dtype, out[start:stop])
     return torch.from_numpy(out)
+
+
+def sums_before(sums: Tensor, first: Tensor) -> Tensor:
+    """What the sums are before each step: 0 where an episode begins."""
+    time = first.ndim - 1
+    shifted = sums.roll(1, time)
+    return shifted.masked_fill(first.reshape(*first.shape, *[1] * (sums.ndim - first.ndim)), 0)

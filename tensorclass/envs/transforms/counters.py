@@ -16,7 +16,7 @@ from .._specs.box import Bounded, Unbounded
 from .._specs.choices import Categorical
 from .._transform import Keys
 from ._carried import Carried
-from ._episodes import ages, running_sum, starts, sums_step_by_step, time_dim
+from ._episodes import ages, running_sum, starts, sums_before, sums_step_by_step, time_dim
 
 
 class StepCounter(Carried):
@@ -191,10 +191,8 @@ class RewardSum(Carried):
     def _transform_rollout(self, root: Any, after: Any, first: Tensor) -> None:
         for in_key, out_key in self._pairs:
             sums = sums_step_by_step(read(after, in_key), first)
-            before = torch.zeros_like(sums)
-            before[1:] = sums[:-1]
             write(after, out_key, sums)
-            write(root, out_key, before.masked_fill_(first.unsqueeze(-1), 0))
+            write(root, out_key, sums_before(sums, first))
 
     def forward(self, tensordict: Any) -> Any:
         """Sum the rewards of data: with ("next", "reward") along time, else those of this one step."""
@@ -202,7 +200,10 @@ class RewardSum(Carried):
             rewards = read(tensordict, ("next", *path(in_key)))
             if rewards is not None:
                 time_dim(type(self).__name__, tensordict)
-                write(tensordict, ("next", *path(out_key)), running_sum(rewards, starts(tensordict)))
+                first = starts(tensordict)
+                sums = running_sum(rewards, first)
+                write(tensordict, ("next", *path(out_key)), sums)
+                write(tensordict, out_key, sums_before(sums, first))
                 continue
             reward, before = read(tensordict, in_key), read(tensordict, out_key)
             if reward is None:

@@ -248,6 +248,7 @@ def test_counts_and_sums_of_data_with_a_time_dim() -> None:
 
     assert column(td, "step_count") == [[0, 1, 0, 1]] and column(td, "next", "step_count") == [[1, 2, 1, 2]]
     assert column(td, "next", "episode_reward") == [[1, 3, 3, 7]]
+    assert column(td, "episode_reward") == [[0, 1, 0, 3]]
     assert column(td, "is_init") == [[True, False, True, False]]
 
 
