@@ -111,6 +111,6 @@ def update(folder: Path, config: str = "") -> None:
 
 
 if __name__ == "__main__":
-    for name in ("refuses", "says"):
+    for name in ("refuses", "says", "pairs"):
         update(HERE / name)
     update(HERE / "small", small())

@@ -14,7 +14,7 @@ SAYS = sorted((HERE / "says").glob("*.py"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("folder", ["says", "refuses"])
+@pytest.mark.parametrize("folder", ["says", "refuses", "pairs"])
 def test_mypy_tells_what_the_comments_say(folder: str) -> None:
     got = told(mypy(str(HERE / folder)))
 

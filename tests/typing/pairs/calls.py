@@ -1,0 +1,67 @@
+"""Calls of any module. A line with a mistake stands beside its good twin."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+
+class Net(nn.Module):
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return x
+
+
+class Two(nn.Module):
+    def forward(self, x, y, *, scale=1.0):  # type: ignore[no-untyped-def]
+        return x
+
+
+class Own(nn.Module):
+    def __call__(self, *args: int) -> int:
+        return 1
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Star(nn.Module):
+    def forward(self, *xs: Tensor, **kw: Tensor) -> Tensor:
+        return xs[0]
+
+
+class Holder(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.a = Net()
+        self.lin = nn.Linear(3, 3)
+        self.mods = nn.ModuleList([Net(), Net()])
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.a(x, x)
+        y = self.a(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
+        y = self.a(mask=x)  # E: Net.forward needs 'x' as well; it takes 'x', 'mask' [tensorclass-call]
+        y = self.a(x, maks=x)  # E: Net.forward has no argument 'maks'; did you mean 'mask'? It takes 'x', 'mask' [tensorclass-call]
+        y = self.lin(x, x)  # E: Linear.forward: 2 arguments by place; it takes 'input' [tensorclass-call]
+        y = self.lin(x)
+        for m in self.mods:
+            y = m(x, x)
+        return y  # type: ignore[no-any-return]
+
+
+def f(x: Tensor, args: list[Tensor]) -> None:
+    Two()(x, x)
+    Two()(x)  # E: Two.forward needs 'y' as well; it takes 'x', 'y', 'scale' [tensorclass-call]
+    Two()(x, x, 2.0)  # E: Two.forward: 3 arguments by place; it takes 'x', 'y', 'scale' [tensorclass-call]
+    Two()(x, x, scale=2.0)
+    Two()(*args)
+    Two()(x, y=x)
+    Two()(x, x=x)  # E: Two.forward is given 'x' twice: by place and by name [tensorclass-call]
+    Own()(1, 2, 3)
+    Star()(x, x, a=x)
+    nn.LSTM(3, 3)(x, (x, x))
+    nn.Sequential(Net())(x)
+    nn.Sequential(Net())(x, x)  # E: Sequential.forward: 2 arguments by place; it takes 'input' [tensorclass-call]
+    nn.CrossEntropyLoss()(x, x)
+    nn.CrossEntropyLoss()(x)  # E: CrossEntropyLoss.forward needs 'target' as well; it takes 'input', 'target' [tensorclass-call]
+    nn.MultiheadAttention(4, 2)(x, x, x, need_weights=False)
+    torch.compile(Net())(x, x)
