@@ -82,6 +82,9 @@ def test_integer_bounds_are_drawn_and_allowed_both() -> None:
     assert spec.is_in(torch.full((500,), 3)) and not spec.is_in(torch.full((500,), 4))
     assert Bounded(7, 7, (2,), dtype=torch.uint8).rand().tolist() == [7, 7]
     assert Bounded(0.5, 2.7, (99,), dtype=torch.int32).rand().unique().tolist() == [1, 2]
+    unsigned = Bounded(7, 60000, (4, 2), dtype=torch.uint16)
+    assert unsigned.is_in(unsigned.rand()) and unsigned[0] == Bounded(7, 60000, (2,), dtype=torch.uint16)
+    assert not unsigned.is_in(unsigned.zero()) and unsigned.project(unsigned.zero()).tolist() == [[7, 7]] * 4
     assert Bounded(-INF, 0.0, (2,), dtype=torch.int8).low.tolist() == [-128, -128]
 
 
@@ -284,6 +287,13 @@ def test_encode_takes_numbers_lists_and_arrays() -> None:
     assert Categorical(3).encode(np.int64(2)) == 2
     with pytest.raises(RuntimeError, match=r"^encode: the value has shape \[3\]; the spec has \[2\]"):
         spec.encode([1, 2, 3])
+
+
+def test_what_is_no_number_cannot_be_encoded_or_bounded() -> None:
+    with pytest.raises(TypeError, match="^encode: a str is no number, and no list or array of numbers$"):
+        Unbounded((1,)).encode("a")
+    with pytest.raises(TypeError, match="^Bounded: complex numbers have no order"):
+        Bounded(0, 1, (2,), dtype=torch.complex64)
 
 
 def test_encode_does_not_share_memory_with_an_array() -> None:

@@ -11,7 +11,7 @@ from torch import Size, Tensor
 from ..._rules import errors, spec_errors
 from .leaf import LeafSpec, checked_shape, drawable
 
-MISSING: Any = object()
+UNORDERED = (torch.uint16, torch.uint32, torch.uint64)  # torch neither compares nor adds them: bounds are int64.
 
 
 class Box(NamedTuple):
@@ -177,16 +177,24 @@ def broadcast(ends: list[Tensor], shape: Size) -> list[Tensor]:
 def as_bound(bound: Any, dtype: torch.dtype, up: bool) -> Tensor:
     """A bound of a dtype: of integers the next one inside, and the end of their range for infinity."""
     end: Tensor = torch.as_tensor(bound)
+    kept = torch.int64 if dtype in UNORDERED else dtype
     if is_continuous(dtype) or not is_continuous(end.dtype):
-        return end.to(dtype=dtype, copy=True)
+        return end.to(dtype=kept, copy=True)
     low, high = limits(dtype)
     lowest, highest = [torch.full_like(end, limit, dtype=torch.int64) for limit in (low, high)]
     inside = (end.ceil() if up else end.floor()).clamp(low, high).to(torch.int64)
-    return torch.where(end <= low, lowest, torch.where(end >= high, highest, inside)).to(dtype)
+    return torch.where(end <= low, lowest, torch.where(end >= high, highest, inside)).to(kept)
+
+
+def ordered(values: Tensor) -> Tensor:
+    """Values in a dtype that torch compares."""
+    return values.to(torch.int64) if values.dtype in UNORDERED else values
 
 
 def check_order(low: Tensor, high: Tensor) -> bool:
     """Refuse a low bound above its high one; whether the bounds are finite, and their distance, too."""
+    if low.is_complex():
+        raise errors.KindError("Bounded: complex numbers have no order, so they cannot be bounded")
     if low.is_meta or high.is_meta:
         return False
     if bool((low > high).any()):

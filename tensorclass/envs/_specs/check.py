@@ -12,7 +12,7 @@ from ..._data import NonTensorStack, is_non_tensor
 from ..._rules import spec_errors
 from ..._tree.node import Node, kind
 from .asked import fault, misfit
-from .box import Bounded, Unbounded
+from .box import Bounded, Unbounded, ordered
 from .choices import Categorical, OneHot
 from .leaf import LeafSpec, number, shape_fits
 from .multi import Binary, MultiCategorical, MultiOneHot
@@ -57,6 +57,12 @@ def some(value: Tensor, bad: Tensor) -> str:
     return ", ".join([number(one) for one in (rows[:3] if rows.ndim == 1 else rows[0])])
 
 
+def between(spec: Bounded, value: Tensor) -> Tensor:
+    """Whether a number is within its bounds."""
+    value = ordered(value)
+    return (value >= spec.low) & (value <= spec.high)
+
+
 def ends(spec: Bounded, bad: Tensor) -> str:
     """The bounds of the first number that is outside."""
     low, high = [number(end.expand(bad.shape)[bad][0]) for end in spec.space]
@@ -96,7 +102,7 @@ def marked_slots(spec: MultiOneHot, value: Tensor) -> Tensor:
 
 fault.register(Unbounded, misfit)
 fault.register(NonTensor, misfit)
-fault.register(Bounded, within(lambda spec, value: (value >= spec.low) & (value <= spec.high), ends))
+fault.register(Bounded, within(between, ends))
 fault.register(Categorical, within(allowed, lambda spec, bad: f"an allowed one of 0 to {spec.n - 1} would do"))
 fault.register(OneHot, within(marked, lambda spec, bad: f"one mark among {spec.n}, at an allowed place, would do"))
 fault.register(MultiCategorical, within(allowed_slots, lambda spec, bad: "that is no allowed choice of its slot"))

@@ -146,7 +146,7 @@ class Composite(KeyedSpec):
             mine = self.get(key)
             if isinstance(mine, Composite) and isinstance(spec, (Mapping, Composite)) and mine is not spec:
                 mine.update(spec)
-            elif isinstance(source, Composite) and spec is not None:
+            elif isinstance(source, Composite) and isinstance(spec, TensorSpec):
                 self.set(key, spec.clone())  # A write to this Composite is none to the other.
             else:
                 self.set(key, spec)

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from ..._rules import errors, spec_errors
+from ..._tree.node import kind
 from .asked import encode, to_numpy
 from .choices import OneHot, marks
 from .leaf import LeafSpec, shape_fits
@@ -69,7 +70,10 @@ def as_tensor(value: Any, spec: LeafSpec) -> Tensor:
         return value if value.device == spec.device else value.to(spec.device)
     if isinstance(value, (list, tuple)) and value and hasattr(value[0], "shape"):
         return torch.stack([as_tensor(row, spec) for row in value])
-    return torch.tensor(value, device=spec.device)  # Copied: an environment may write its array again.
+    try:
+        return torch.tensor(value, device=spec.device)  # Copied: an environment may write its array again.
+    except (TypeError, ValueError, RuntimeError):
+        raise errors.KindError(f"encode: {kind(value)} is no number, and no list or array of numbers") from None
 
 
 def shaped(tensor: Tensor, spec: LeafSpec) -> Tensor:

@@ -10,7 +10,7 @@ from torch import Tensor
 from ..._rules import errors, spec_errors
 from ..._tree.node import kind
 from .asked import misfit, project
-from .box import Bounded, Unbounded
+from .box import Bounded, Unbounded, ordered
 from .choices import Categorical, OneHot, marks
 from .leaf import LeafSpec, shape_fits
 from .multi import Binary, MultiCategorical, MultiOneHot
@@ -41,14 +41,13 @@ def _(spec: Unbounded, value: Any) -> Tensor:
 
 @project.register
 def _(spec: Bounded, value: Any) -> Tensor:
-    value = fitting(spec, value)
+    value, low, high = ordered(fitting(spec, value)), spec.low, spec.high
     if value.is_floating_point():  # No bound is near to nan: 0 stands for it.
         value = torch.where(value.isnan(), torch.zeros_like(value), value)
-    common = torch.promote_types(value.dtype, spec.dtype)
-    clamped = torch.minimum(torch.maximum(value.to(common), spec.low.to(common)), spec.high.to(common))
+    common = torch.promote_types(value.dtype, low.dtype)
+    clamped = torch.minimum(torch.maximum(value.to(common), low.to(common)), high.to(common)).to(low.dtype)
     # An integer bound may have been rounded on its way through a float.
-    clamped = clamped.to(spec.dtype)
-    return torch.minimum(torch.maximum(clamped, spec.low), spec.high)
+    return torch.minimum(torch.maximum(clamped, low), high).to(spec.dtype)
 
 
 @project.register
