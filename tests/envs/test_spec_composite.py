@@ -234,6 +234,8 @@ def test_a_missing_key_is_not_in_the_domain_and_an_extra_one_is_nobodys_business
     spec = arm()
     assert spec.is_in(spec.rand().set("more", torch.zeros(1)))
     assert spec.is_in(spec.rand().exclude("pos")) is False
+    ragged: Any = lazy_stack([TensorDict(pos=torch.zeros(n)) for n in (2, 3)])
+    assert Composite(pos=Unbounded((2, 3)), shape=(2,)).is_in(ragged) is False
     assert spec.is_in(TensorDict()) is False and spec.is_in(torch.zeros(3)) is False and spec.is_in(None) is False
     with pytest.raises(AssertionError, match="^not in Composite: no key 'pos'; the keys here are 'nested'$"):
         spec.assert_is_in(spec.rand().exclude("pos"))

@@ -12,12 +12,14 @@ from ..._tensordict import TensorDict
 from ..._tree.node import Node, kind
 from .asked import cardinality, encode, fault, full, misfit, project, rand, to_numpy
 from .composite import Composite
+from .leaf import drawable
 
 
 def made(spec: Composite, size: Size, make: Callable[[Any], Any]) -> Any:
     """A value with make(entry) under every key."""
     fields = {key: make(entry) for key, entry in spec._specs.items() if entry is not None}
-    batch = Size((*size, *[1 if one < 0 else one for one in spec.shape])) if size or -1 in spec.shape else spec.shape
+    shape = drawable(spec.shape)
+    batch = Size((*size, *shape)) if size else shape
     if spec.data_cls is not None:
         return spec.data_cls.from_dict(fields, batch_size=batch, device=spec.device)
     out: TensorDict = TensorDict(None, batch, spec.device)
@@ -44,7 +46,10 @@ def entries_of(value: Any) -> Mapping[str, Any] | None:
 
 def first_fault(spec: Composite, value: Any, ask: Callable[[Any, Any], str | None]) -> str | None:
     """Why the first entry that is wrong is wrong."""
-    entries = entries_of(value)
+    try:
+        entries = entries_of(value)
+    except errors.RuleError as error:  # A lazy stack has an entry that differs from item to item.
+        return str(error)
     if entries is None:
         return f"the value is {kind(value)}; a container is needed"
     for key, inner in spec._specs.items():
