@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy as _copy
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import torch
 from torch import Size, Tensor
@@ -59,6 +59,7 @@ class Container(
     """Entries that share leading dims: the base of TensorDict, TensorClass and lazy stacks."""
 
     __slots__ = ()
+    _lazy: ClassVar[Any] = None  # The class of lazy stacks of a class, once there is one.
     __array_ufunc__ = None  # array + container is for the container to answer, not for each element of the array.
 
     @classmethod

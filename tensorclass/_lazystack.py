@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any, TypeVar
 
 import torch
@@ -499,7 +498,7 @@ def lazy_stack(items: Sequence[C], dim: int = 0) -> C:
     classes = {*map(type, items)}
     base = _base(first) if classes == {type(first)} and isinstance(first, Container) else _one_base(items)
     at = new_dim_in("lazy_stack", dim, len(first._batch))
-    out: C = lazy_class(base)._of(items, at)  # type: ignore[arg-type]  # mypy: no class is Hashable.
+    out: C = lazy_class(base)._of(items, at)
     return out
 
 
@@ -526,11 +525,17 @@ def _base(item: Any) -> type[Any]:
     return TensorDict if isinstance(item, LazyStackedTensorDict) else type(item).__bases__[1]
 
 
-@cache  # One for each class.
 def lazy_class(base: type[Any]) -> Any:
-    """The class of lazy stacks of a class: a subclass of it."""
-    if issubclass(base, TensorDict) and base is TensorDict:
+    """The class of lazy stacks of a class: a subclass of it, which is made when it is first needed."""
+    if base is TensorDict:
         return LazyStackedTensorDict
+    _make_lazy_class(base)
+    return base._lazy
+
+
+def _make_lazy_class(base: Any) -> None:
+    if "_lazy" in base.__dict__:
+        return
     space: dict[str, Any] = {
         "__slots__": ("_dim", "_items"),
         "__module__": base.__module__,
@@ -544,9 +549,12 @@ def lazy_class(base: type[Any]) -> Any:
         if base._is_frozen:  # Its refusals come before what a lazy stack does in place.
             space.update({name: getattr(base, name) for name in IN_PLACE})
     meta = ABCMeta if issubclass(type(base), ABCMeta) else type  # Not TensorClass's own, which reads annotations.
-    made = meta.__new__(type(base), base.__name__, (LazyStack, base), space)
-    register_lazy(made)
-    return made
+    base._lazy = meta.__new__(type(base), base.__name__, (LazyStack, base), space)
+    register_lazy(base._lazy)
+
+
+# To the compiler this is a constant: it runs once, while tracing, and leaves nothing in the graph.
+_make_lazy_class._dynamo_marked_constant = True  # type: ignore[attr-defined]
 
 
 def _init_of(base: type[Any]) -> Any:

@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from ._container import Container
-from ._rules import errors
+from ._rules import errors, indexing
 from ._tree.assign import by_name
 from ._tree.index import Items, batch_after
 from ._tree.node import Node
@@ -28,6 +28,9 @@ def writes(stack: Any, items: Items, value: Any) -> list[Write]:
     rows = batch_after(stack._batch, items)
     if stack._dim == 0 and _is_row_by_row(first, value):
         return _by_item(stack, first, items[1:] or (...,), value)
+    known = _by_place(stack, items, value)
+    if known is not None:
+        return known
     places = torch.arange(stack._batch.numel()).reshape(stack._batch)[at].reshape(-1)
     part = _rows(value, rows)
     coordinates = torch.unravel_index(places, stack._batch)
@@ -74,6 +77,26 @@ def _is_row_by_row(first: Any, value: Any) -> bool:
     if not isinstance(first, (int, slice)) or isinstance(first, bool):
         return False
     return isinstance(value, (int, float, complex)) or isinstance(value, Node)
+
+
+def _by_place(stack: Any, items: Items, value: Any) -> list[Write] | None:
+    """The writes, where ints and slices alone say which items they go to: nothing is looked up, as in a graph."""
+    if not all(item.__class__ in (int, slice) for item in items):
+        return None
+    at = stack._dim
+    mine = items[at] if len(items) > at else slice(None)
+    rest = (*items[:at], *items[at + 1 :]) or (...,)
+    if isinstance(mine, int):
+        indexing.check_int(mine, stack._batch, at)
+        return [(stack._items[mine], rest, value)]
+    chosen = stack._items[mine]
+    if isinstance(value, (int, float, complex)):
+        return [(item, rest, value) for item in chosen]
+    where = sum(isinstance(item, slice) for item in items[:at]) + max(at - len(items), 0)
+    if isinstance(value, Node) and len(value._batch) > where and value._batch[where] == len(chosen):
+        parts = type(value).unbind(value, where)
+        return [(item, rest, part) for item, part in zip(chosen, parts)]
+    return None
 
 
 def _by_item(stack: Any, first: Any, rest: Any, value: Any) -> list[Write]:

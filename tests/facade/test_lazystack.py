@@ -268,9 +268,10 @@ def test_the_other_side_of_a_lazy_stack_is_broadcast(dim: int) -> None:
 def test_a_side_with_too_few_rows_is_refused_whole() -> None:
     td = TensorDict(a=torch.arange(12.0).reshape(4, 3), batch_size=[4, 3])
     stack = lazy_stack(list(td.clone().unbind(1)), 1)
-    for write in (lambda: stack.copy_(td[:, :1]), lambda: stack.apply_(torch.add, td[:, :1])):
-        with pytest.raises(errors.ShapeError, match="1 row for a lazy stack of 3 items"):
-            write()
+    with pytest.raises(errors.ShapeError, match="1 row for a lazy stack of 3 items"):
+        stack.copy_(td[:, :1])
+    with pytest.raises(errors.ShapeError, match="1 row for a lazy stack of 3 items"):
+        stack.apply_(torch.add, td[:, :1])
 
     assert (stack.contiguous() == td).all()
 
@@ -286,3 +287,17 @@ def test_a_lazy_stack_of_a_subclass_of_tensordict_is_one() -> None:
 
     assert isinstance(rows, Rows) and isinstance(rows.unsqueeze(0), Rows)
     assert rows.batch_size == (2,) and type(rows[1]) is Rows
+
+
+@pytest.mark.slow
+def test_the_first_lazy_stack_of_a_class_may_be_made_in_a_graph() -> None:
+    class Fresh(TensorClass):
+        x: Tensor
+
+    def call(one: Fresh) -> Any:
+        return lazy_stack([one[0], one[1]]) + 1
+
+    out = torch.compile(call, backend="eager", fullgraph=True)(Fresh(x=torch.zeros(2, 3), batch_size=[2]))
+
+    assert isinstance(out, Fresh)
+    assert out[1].x.tolist() == [1, 1, 1]
