@@ -327,8 +327,8 @@ def op(walk: Walk, expr: Node, box: Box, name: str, args: Args) -> Value:
                 given[param.name] = tuple(rest)
         elif values:
             given[param.name] = values.pop(0)
-    if row.name in ("all", "any") and "dim" not in given:
-        return UNKNOWN  # A bool.
+    if (row.name in ("all", "any") and "dim" not in given) or (row.family == "fold" and "reduce" in args.named):
+        return UNKNOWN  # A bool, or one tensor of all entries.
     if row.family in ("pointwise", "cast"):
         return like(walk, box)
     if row.family == "pair":

@@ -207,13 +207,12 @@ def outputs(walk: Walk, expr: CallExpr, net: Net, values: list[Value] | None, co
     result = apply(walk, expr, callee, args)
     if walk.state is None:
         return unknown
+    if isinstance(walk.here.get(result), Mapped):
+        return unknown  # Read by the names of its entries.
     if count == 1:
         return [result]
     if isinstance(result, tuple) and len(result) == count:
         return list(result)
-    thing = walk.here.get(result)
-    if isinstance(thing, Mapped) and thing.items is not None:
-        return unknown
     return unknown
 
 

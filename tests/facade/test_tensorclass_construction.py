@@ -251,7 +251,7 @@ def test_the_generated_source_can_be_read_and_the_signature_is_the_declared_one(
 def test_an_annotation_of_one_dim_called_batch_is_refused_with_the_class() -> None:
     def declare() -> None:
         class Wrong(TensorClass):
-            x: Float[Tensor, "batch 3"]
+            x: Float[Tensor, "batch 3"]  # type: ignore[tensorclass-shape]  # mypy says so too
 
     refused(TypeError, 'field \'x\': "batch 3" has one dim called batch; did you mean "*batch 3"?', declare)
 
