@@ -24,7 +24,7 @@ from ._masks import carried, is_over, merged, over_batch, reset_masks, resets_al
 from ._meta import EnvMeta
 from ._policy import draws_itself
 from ._specs.declared import specs_of
-from ._step import node_onward
+from ._step import NONE, joined, node_onward
 from ._typed import Action, Next, Obs, Transition, of_classes, seen_as, view
 from ._unbatched import UnbatchedSpecs
 
@@ -212,10 +212,13 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         conform.check(self, "_step", after)
         before = tensordict._fields.get("next")
         if before is not None and before._fields:
-            after._fields = {**before._fields, **after._fields}
+            after._fields = joined(after._fields, before._fields, NONE, NONE, ())
         if tensordict._locked:
             tensordict._check_open("set 'next'")
-        tensordict._fields["next"] = after
+        if tensordict._items is None:
+            tensordict._fields["next"] = after
+        else:  # A lazy stack: its rows get theirs.
+            tensordict["next"] = after
         return self._adopted(tensordict)  # type: ignore[no-any-return]  # The classes of this environment.
 
     def _stepped(self, tensordict: Any) -> Any:

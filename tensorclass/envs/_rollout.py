@@ -15,6 +15,7 @@ from ._entries import branch
 from ._flags import any_over
 from ._masks import merged, with_mask
 from ._policy import acting, cast_to
+from ._step import NONE, joined
 from ._typed import view
 
 LARGE = 64  # The batch size from which on that pays.
@@ -89,7 +90,7 @@ def one_step(env: Any, td: Any, act: Any) -> Any:
     fields = td._fields
     before = fields.get("next")
     if before is not None:
-        after._fields = {**before._fields, **after._fields}
+        after._fields = joined(after._fields, before._fields, NONE, NONE, ())
     fields["next"] = after
     return td
 

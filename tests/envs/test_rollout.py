@@ -224,6 +224,20 @@ def test_what_a_policy_writes_under_next_moves_on() -> None:
     assert td["next", "memory"].flatten().tolist() == [1, 2, 3]
 
 
+def test_what_a_policy_writes_under_a_nested_next_moves_on_too() -> None:
+    def act(td: TensorDict) -> None:
+        td["agents", "action"] = torch.zeros(2, 1)
+        td["next", "agents", "memory"] = td["agents", "pos"] + 1
+
+    env = Agents(limits=(9, 9))
+    start = env.reset()
+    start["agents", "memory"] = torch.zeros(2, 3)
+    td = env.rollout(3, act, auto_reset=False, tensordict=start)
+
+    assert td["agents", "memory"][:, 0, 0].tolist() == [0, 1, 2]
+    assert td["next", "agents", "pos"][:, 0, 0].tolist() == [1, 2, 3]
+
+
 def test_what_a_policy_gives_in_nested_containers_is_put_beside_what_is_there() -> None:
     def act(td: TensorDict) -> TensorDict:
         return TensorDict(agents={"action": td["agents", "pos"][..., :1] / 10, "seen": td["agents", "pos"] + 0})

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from tensorclass import TensorDict, lazy_stack
-from tensorclass.envs import EnvBase, Next, Transition, step_mdp
+from tensorclass import TensorDict, assert_close, lazy_stack
+from tensorclass.envs import Compose, EnvBase, Next, RewardSum, StepCounter, TransformedEnv, Transition, step_mdp
 from tests.envs.worlds import Agents, Counter, Pendulum
 
 
@@ -322,3 +322,22 @@ def test_an_entry_on_another_device_is_named() -> None:
 
     with pytest.raises(RuntimeError, match="Elsewhere._reset: 'observation' is on meta, the environment on cpu"):
         Elsewhere(device="cpu").reset()
+
+
+def test_a_lazy_stack_is_stepped_row_by_row() -> None:
+    env = Pendulum()
+    start = [env.rand_action(env.reset(env.gen_params())) for _ in range(3)]
+    stack = lazy_stack(start)
+    env.step(stack)
+
+    assert stack["next", "reward"].shape == (3, 1)
+    assert all("next" in row.keys() for row in start)
+
+
+@pytest.mark.slow
+def test_a_step_through_transforms_is_one_graph() -> None:
+    env = TransformedEnv(Pendulum(), Compose(StepCounter(3), RewardSum()))
+    start = env.rand_action(env.reset(env.gen_params(batch_size=[5])))
+    step = torch.compile(env.step, fullgraph=True, backend="eager")
+
+    assert_close(step(start.copy()), env.step(start.copy()))
