@@ -69,6 +69,8 @@ def _line(case: Case, times: Times) -> str:
 
 def _beyond(case: Case, times: Times) -> Iterator[str]:
     """The limits that a case does not keep."""
+    if math.isinf(case.limit):
+        return
     ratio = times.ratio("ours", to="by hand")
     if ratio > case.limit:
         yield f"over the limit: {case.kind} {case.name} takes {ratio:.2f} times as long as by hand, limit {case.limit}"
