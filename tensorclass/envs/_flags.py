@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from .._rules import errors
 from .._rules.nearest import nearest
@@ -66,8 +65,3 @@ def refuse_misspelt(at: dict[str, Any], group: Group) -> None:
 def any_over(ends: list[Any]) -> bool:
     """Whether some episode is over, by the done flags of all groups."""
     return any(bool(end.any() if end.ndim else end) for end in ends)
-
-
-def as_mask(flag: Tensor, rank: int) -> Tensor:
-    """A flag as a mask over the batch: its last dim of size 1 and those of agents are folded away."""
-    return flag if flag.ndim == rank else flag.flatten(rank).any(-1)
