@@ -145,3 +145,35 @@ def test_what_would_have_to_be_unpickled_is_not(tmp_path: Path) -> None:
 
     with pytest.raises(DataDamaged, match="cannot be read"):
         load(tmp_path / "file")
+
+
+@both
+@pytest.mark.parametrize("layout", [torch.jagged, torch.strided], ids=str)
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors is in prototype stage")
+def test_rows_of_other_sizes_are_kept(layout: torch.layout, form: str, tmp_path: Path) -> None:
+    write, read = FORMS[form]
+    rows = [torch.rand(n, 2, dtype=torch.float64) for n in (2, 0, 3)]
+    write(TensorDict(q=torch.nested.as_nested_tensor(rows, layout=layout), batch_size=[3]), tmp_path / "file")
+    back = read(tmp_path / "file")["q"]
+
+    assert back.layout is layout and [row.tolist() for row in back.unbind()] == [row.tolist() for row in rows]
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"nested": [[2], [4]], "jagged": True},
+        {"nested": [[2], [-3]], "jagged": True},
+        {"nested": "x", "jagged": True},
+        {"nested": [[2], [3]]},
+        {"nested": [], "jagged": True},
+        {"nested": [[2], [1, 3]], "jagged": True},
+    ],
+    ids=str,
+)
+def test_rows_that_are_not_there_are_refused(entry: dict[str, Any], tmp_path: Path) -> None:
+    outline = {"batch": [2], "entries": {"q": {"tensor": 0, "shape": [5], "dtype": "torch.float32", **entry}}}
+    torch.save({"tensorclass": json.dumps(outline), "tensors": [torch.ones(5)]}, tmp_path / "file")
+
+    with pytest.raises(DataDamaged, match="damaged|no list of sizes"):
+        load(tmp_path / "file")

@@ -14,6 +14,7 @@ import torch.multiprocessing as mp
 from torch import Tensor
 
 from tensorclass import NonTensorStack, TensorClass, TensorDict, assert_close, lazy_stack
+from tensorclass.io._pack import borrowing
 
 
 class Sample(TensorClass):
@@ -157,3 +158,17 @@ def test_a_process_that_gets_it_sees_the_same_memory(share: bool) -> None:
     worker.join()
 
     assert packed["a"].tolist() == [7, 7, 7, 7] and packed["b"].tolist() == [1, 1, 1, 1]
+
+
+def test_what_is_borrowed_lies_where_it_comes_from() -> None:
+    buffers: list[Any] = []
+    text = pickle.dumps(TensorDict(a=torch.arange(4)).consolidate(), protocol=5, buffer_callback=buffers.append)
+    held = [bytes(buffer.raw()) for buffer in buffers]  # Read-only, as in the store of another process.
+    with borrowing():
+        one, other = (pickle.loads(text, buffers=held)["a"] for _ in range(2))
+    own = pickle.loads(text, buffers=held)["a"]
+    own.zero_()
+
+    assert one.data_ptr() == other.data_ptr() != own.data_ptr()
+    del held, buffers
+    assert one.tolist() == [0, 1, 2, 3]
