@@ -205,3 +205,32 @@ def test_maps_go_through_a_compiled_graph(numbers: MemoryMappedTensor) -> None:
     double = torch.compile(lambda t: t[1:3] * 2, fullgraph=True, backend="eager")
 
     assert double(numbers).tolist() == [[6, 8, 10], [12, 14, 16]]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        torch.tensor([3, 0, 3]),
+        torch.tensor([-1, 2]),
+        torch.tensor([], dtype=torch.int64),
+        torch.tensor([[1, 2]]),
+        torch.tensor([1, 2], dtype=torch.int32),
+        torch.tensor([True, False, True, False]),
+        torch.tensor(2),
+    ],
+    ids=str,
+)
+def test_rows_picked_out_of_a_map_are_those_of_the_tensor(index: Tensor) -> None:
+    plain = torch.arange(8.0).reshape(4, 2)
+    mapped = MemoryMappedTensor.from_tensor(plain)
+
+    assert torch.equal(mapped[index], plain[index])
+    with pytest.raises(IndexError, match="index 4 is out of bounds for dimension 0 with size 4"):
+        mapped[torch.tensor([4])]
+
+
+def test_picked_rows_pass_gradients() -> None:
+    mapped = MemoryMappedTensor.from_tensor(torch.arange(4.0)).requires_grad_()
+    mapped[torch.tensor([1, 1])].sum().backward()
+
+    assert mapped.grad is not None and mapped.grad.tolist() == [0, 2, 0, 0]
