@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..._rules import errors
 from .._entries import drop
 from .._specs.base import TensorSpec
 from .._specs.box import Bounded, Unbounded
@@ -31,17 +32,27 @@ class Leafwise(Keeps):
         """The spec of an action or state as it is given from outside."""
         return self._leaf_spec(spec)
 
+    def _named_spec(self, spec: Any) -> Any:
+        """The same; what is wrong with it is said with the name of the transform."""
+        try:
+            return self._leaf_spec(spec)
+        except (RuntimeError, IndexError, ValueError) as error:
+            name = type(self).__name__
+            if str(error).startswith(name):
+                raise
+            raise errors.ShapeError(f"{name}: an entry of shape {list(spec.shape)} will not do: {error}") from error
+
     def transform_observation_spec(self, observation_spec: Any) -> Any:
         """The spec of each observation that is read."""
-        return respecced(observation_spec, self._pairs, self._leaf_spec)
+        return respecced(observation_spec, self._pairs, self._named_spec)
 
     def transform_reward_spec(self, reward_spec: Any) -> Any:
         """The spec of each reward that is read."""
-        return respecced(reward_spec, self._pairs, self._leaf_spec)
+        return respecced(reward_spec, self._pairs, self._named_spec)
 
     def transform_done_spec(self, done_spec: Any) -> Any:
         """The spec of each flag that is read."""
-        return respecced(done_spec, self._pairs, self._leaf_spec)
+        return respecced(done_spec, self._pairs, self._named_spec)
 
     def transform_action_spec(self, action_spec: Any) -> Any:
         """The spec of each action as it is given from outside."""

@@ -13,7 +13,7 @@ from typing_extensions import TypeVar
 from ..._rules import errors
 from ..._rules.keys import Key
 from ..._tensorclass import TensorClass
-from .._entries import read
+from .._entries import beside, read
 from .._layout import Layout
 from .._specs.box import Bounded
 from .._specs.choices import Categorical, OneHot
@@ -115,7 +115,7 @@ class ActionDiscretizer(Transform, Generic[D]):
         found = list(layout.keys("action"))
         if not self._keys_given[0] and len(found) == 1:
             self._given[2] = found
-            self._given[3] = self._given[3] if self._keys_given[1] else ["action"]
+            self._given[3] = self._given[3] if self._keys_given[1] else [beside(found[0], "action")]
             self._find_keys(None)
         super()._settle(layout)
         spec = layout.keys("action")[self._takes[0]]

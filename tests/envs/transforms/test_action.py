@@ -24,7 +24,7 @@ from tensorclass.envs import (
     check_env_specs,
 )
 from tests.envs.transforms.worlds import Pendulum, Pictures
-from tests.envs.worlds import Counter
+from tests.envs.worlds import Agents, Counter
 
 
 def taken(transform: Any, action: Any) -> list[float]:
@@ -84,6 +84,13 @@ def test_the_only_action_is_found_and_called_action() -> None:
     env = TransformedEnv(Pendulum(), ActionDiscretizer(5))
 
     assert env.action_keys == ["action"]
+    check_env_specs(env)
+
+
+def test_the_only_action_of_agents_stays_where_it_is() -> None:
+    env = TransformedEnv(Agents(), ActionDiscretizer(3))
+
+    assert env.action_keys == [("agents", "action")] and env.rollout(2)["agents", "action"].dtype is torch.int64
     check_env_specs(env)
 
 

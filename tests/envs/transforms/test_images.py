@@ -99,6 +99,13 @@ def test_crops_take_a_corner_or_the_middle() -> None:
         Crop(9, 2)(pixels=PICTURE)
 
 
+def test_an_entry_that_is_no_picture_is_refused_when_the_environment_is_made() -> None:
+    for transform in (Resize(3, in_keys=["observation"]), FlattenObservation(-2, -1, in_keys=["observation"])):
+        name = type(transform).__name__
+        with pytest.raises(RuntimeError, match=rf"{name}: an entry of shape \[1\] will not do: "):
+            TransformedEnv(Counter(), transform)
+
+
 # ---- dims -----------------------------------------------------------------------------------------------------------
 
 
