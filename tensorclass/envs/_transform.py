@@ -50,7 +50,6 @@ class Transform(nn.Module):
     _group: ClassVar[str | None] = None  # What is read where no in_keys are given: "reward", "observation", ...
     _usual: ClassVar[tuple[Key, ...]] = ()  # The same, outside of an environment.
     _paired: ClassVar[bool] = True  # An out_key for each in_key.
-    _reads_done: ClassVar[bool] = False  # Whether it looks at the flags.
     missing_tolerance = False
 
     def __init__(
@@ -365,12 +364,6 @@ class Transform(nn.Module):
 
     def close(self) -> None:
         """Let go of what the transform holds open."""
-
-    def to_tensordict_module(self) -> Any:
-        """The transform as a module by key."""
-        from ..nn import TensorDictModule
-
-        return TensorDictModule(self._apply_transform, in_keys=self.in_keys, out_keys=self.out_keys)
 
     def extra_repr(self) -> str:
         """The keys."""

@@ -437,13 +437,13 @@ class TransformedEnv(EnvBase[Obs, Action]):
         raise fixed("batch_locked")
 
     @property
-    def _reads_entries(self) -> bool:  # type: ignore[override]
+    def _reads_entries(self) -> bool:  # type: ignore[override]  # Read from below.
         return self.base_env._reads_entries
 
     @property
     def batch_size(self) -> Size:
         """The leading dims of everything that comes out of the chain."""
-        return self.__dict__["_batch"]  # type: ignore[no-any-return]
+        return self.__dict__["_batch"]  # type: ignore[no-any-return]  # Set when the chain is built.
 
     @batch_size.setter
     def batch_size(self, value: Any) -> None:
@@ -478,7 +478,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
 
     @input_spec.setter
     def input_spec(self, value: Any) -> None:
-        EnvBase.input_spec.fset(self, value)  # type: ignore[attr-defined]
+        EnvBase.input_spec.fset(self, value)  # type: ignore[attr-defined]  # It is a property.
 
     def _put_spec(self, slot: str, value: Any) -> None:
         raise errors.StructureError(

@@ -169,10 +169,8 @@ class ObservationNorm(Leafwise):
 
     def _load_from_state_dict(self, state_dict: Any, prefix: str, *rest: Any, **more: Any) -> None:
         for name in ("loc", "scale"):
-            given = state_dict.get(prefix + name)
-            if self._buffers[name] is None and given is not None:
-                self._buffers[name] = given.clone()
-            elif given is not None and self._buffers[name].shape != given.shape:  # type: ignore[union-attr]
+            given, mine = state_dict.get(prefix + name), self._buffers[name]
+            if given is not None and (mine is None or mine.shape != given.shape):
                 self._buffers[name] = given.clone()
         super()._load_from_state_dict(state_dict, prefix, *rest, **more)
 

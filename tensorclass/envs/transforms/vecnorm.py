@@ -55,7 +55,6 @@ class VecNormV2(Leafwise):
         self.decay, self.eps, self.reduce_batch_dims = decay, eps, reduce_batch_dims
         self.frozen = False
         self._stats: dict[Key, Stats] = {}
-        self._batch_dims = 0
 
     # ---- the statistics ---------------------------------------------------------------------------------------------
 
@@ -174,7 +173,7 @@ class Stats:
         if mask is not None and not reduced:
             rows = over(mask, value)
             old = (self.mean, self.var, self.count)
-            new = tuple([torch.where(rows, one, other) for one, other in zip(new, old)])  # type: ignore[assignment]
+            new = tuple([torch.where(rows, one, other) for one, other in zip(new, old)])  # type: ignore[assignment]  # Three.
         self.mean, self.var, self.count = new
 
 

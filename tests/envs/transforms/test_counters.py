@@ -24,7 +24,7 @@ from tests.envs.worlds import Agents, Counter
 
 
 def column(td: Any, *key: str) -> list[Any]:
-    return td[key].squeeze(-1).tolist()  # type: ignore[no-any-return]
+    return td[key].squeeze(-1).tolist()  # type: ignore[no-any-return]  # Numbers.
 
 
 # ---- StepCounter ----------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from tests.envs.worlds import Agents, Counter
 
 
 def rewards(env: Any, steps: int = 3) -> list[float]:
-    return env.rollout(steps)["next", "reward"].flatten().tolist()  # type: ignore[no-any-return]
+    return env.rollout(steps)["next", "reward"].flatten().tolist()  # type: ignore[no-any-return]  # Numbers.
 
 
 # ---- scaled ---------------------------------------------------------------------------------------------------------
