@@ -48,21 +48,24 @@ def _rank(checks: list[Check], rank: int, world: int, folder: Path) -> None:
     dist.init_process_group("gloo", f"file://{folder}/store", timedelta(seconds=30), rank=rank, world_size=world)
     seen: Seen = {}
     for check in checks:
+        (folder / f"{check.__name__}.{rank}").touch()
         try:
             seen[rank, check.__name__] = check(rank)
-        except SystemExit:  # This rank is to die.
+        except SystemExit:  # This rank is to die, once no other needs it for the checks before.
             (folder / f"done.{rank}").touch()
+            _wait_for_all(check.__name__, world, folder)
             os._exit(0)
         except BaseException:
             seen[rank, check.__name__] = traceback.format_exc()
         (folder / f"seen.{rank}").write_bytes(pickle.dumps(seen))
-    _leave(rank, world, folder)
-
-
-def _leave(rank: int, world: int, folder: Path) -> None:
-    """End once all others are about to: a rank that is needed must not be gone."""
+    # A rank that is needed must not be gone.
     (folder / f"done.{rank}").touch()
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline and not all((folder / f"done.{other}").exists() for other in range(world)):
-        time.sleep(0.01)
+    _wait_for_all("done", world, folder)
     os._exit(0)  # Threads of gloo may still run, and abort where the interpreter takes itself down around them.
+
+
+def _wait_for_all(name: str, world: int, folder: Path) -> None:
+    """Return once all ranks have got so far."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not all((folder / f"{name}.{rank}").exists() for rank in range(world)):
+        time.sleep(0.01)
