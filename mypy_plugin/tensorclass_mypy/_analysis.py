@@ -173,7 +173,7 @@ class Walker(Walk):
                 return Class(info, perhaps=True)
             declared = get_proper_type(var.type) if var.type is not None else None
             typ = declared if isinstance(declared, TypeVarType) else fill_typevars(info)
-            return self.here.new(Box(info, get_proper_type(typ), batch=(Star("batch"),)))
+            return self.here.new(Box(info, typ, batch=(Star("batch"),)))
         if is_module(info) and not node.is_class:
             return self.here.new(Net("user", info))
         return UNKNOWN

@@ -164,7 +164,7 @@ def declared_value(walk: Walk, field: Field, batch: Shape) -> Value:
 
 def is_self(batch: Shape) -> bool:
     """The batch size of self in a method, which a method's own annotations call *batch as well."""
-    return bool(batch) and isinstance(batch[0], Star) and batch[0].owner == 0
+    return batch is not None and len(batch) > 0 and isinstance(batch[0], Star) and batch[0].owner == 0
 
 
 def names_bound(walk: Walk, box: Box, without: Iterable[str] = ()) -> dict[str, Any]:

@@ -385,7 +385,8 @@ def index(walk: Walk, expr: IndexExpr) -> Value:
 
 def truth(walk: Walk, expr: Expression) -> bool | None:
     """Whether a test holds; see _truth."""
-    return _late.truth.truth(walk, expr)
+    known: bool | None = _late.truth.truth(walk, expr)
+    return known
 
 
 def compared(walk: Walk, expr: ComparisonExpr) -> Value:
@@ -438,8 +439,8 @@ def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
     if op == "+" and isinstance(a, Items) and isinstance(b, Items):
         return walk.here.new(Items(None if a.items is None or b.items is None else a.items + b.items))
     if op == "*" and isinstance(a, (tuple, Items)) and is_int(right) and 0 <= right <= 64:
-        row = a if isinstance(a, tuple) else a.items
-        again = None if row is None else row * right
+        items_of = a if isinstance(a, tuple) else a.items
+        again = None if items_of is None else items_of * right
         return again if isinstance(a, tuple) else walk.here.new(Items(again))
     if isinstance(a, Box) or isinstance(b, Box):
         return _late.containers.operate(walk, node, op, a, b)

@@ -12,9 +12,8 @@ from . import _codes
 from ._dtypes import kind_of, shown
 from ._evaluate import elements
 from ._hints import unlike
-from ._tensors import known
 from ._types import known_type
-from ._values import Tensor, Value, is_int, is_size, show_shape
+from ._values import Tensor, Value, is_int, is_size, known, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args

@@ -288,9 +288,12 @@ def _subsequence(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
     given = args.take("in_keys out_keys")
     modules = net.settings.get("modules", UNKNOWN)
     reads, writes = (
-        None if given.get(name) is None else key_list(walk, given[name]) or UNKNOWN for name in ("in_keys", "out_keys")
+        None if given.get(name) is None else key_list(walk, given[name]) for name in ("in_keys", "out_keys")
     )
-    if not isinstance(modules, tuple) or not args.whole or reads is UNKNOWN or writes is UNKNOWN:
+    unread = [
+        one for name, one in (("in_keys", reads), ("out_keys", writes)) if one is None and given.get(name) is not None
+    ]
+    if not isinstance(modules, tuple) or not args.whole or unread:
         return UNKNOWN
     flows = []
     for value in modules:

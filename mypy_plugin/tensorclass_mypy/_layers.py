@@ -12,8 +12,7 @@ from tensorclass._rules.sizes import UNKNOWN
 from . import _codes
 from ._dtypes import kind_of, shown
 from ._hints import unlike
-from ._tensors import known
-from ._values import Items, Net, Star, Tensor, Value, has_star, is_int, is_size, show_shape, show_size
+from ._values import Items, Net, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape, show_size
 
 if TYPE_CHECKING:
     from ._calls import Args

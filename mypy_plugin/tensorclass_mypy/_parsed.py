@@ -11,6 +11,7 @@ from mypy.nodes import (
     ARG_STAR,
     ARG_STAR2,
     GDEF,
+    ArgKind,
     CallExpr,
     DictExpr,
     Expression,
@@ -26,6 +27,7 @@ from mypy.nodes import (
     SliceExpr,
     StarExpr,
     StrExpr,
+    SymbolNode,
     TupleExpr,
     UnaryExpr,
 )
@@ -76,7 +78,9 @@ class _Reader:
         symbol = self.tree.names.get(name) or self.modules["builtins"].names.get(name)
         if symbol is None or symbol.node is None:
             raise Unreadable
-        return _bound(NameExpr(name), symbol.node, name)
+        found = NameExpr(name)
+        _bind(found, symbol.node, name)
+        return found
 
     def read_attribute(self, node: ast.Attribute) -> Expression:
         inner = self.read(node.value)
@@ -85,17 +89,18 @@ class _Reader:
             symbol = inner.node.names.get(node.attr)
             if symbol is None or symbol.node is None:
                 raise Unreadable
-            return _bound(found, symbol.node, node.attr)
+            _bind(found, symbol.node, node.attr)
         return found
 
     def read_call(self, node: ast.Call) -> Expression:
-        args, kinds, names = [], [], []
+        args: list[Expression] = []
+        kinds: list[ArgKind] = []
+        keywords: list[str | None] = []
         for one in node.args:
             star = isinstance(one, ast.Starred)
             args.append(self.read(one.value if isinstance(one, ast.Starred) else one))
             kinds.append(ARG_STAR if star else ARG_POS)
-            names.append(None)
-        keywords: list[str | None] = [*names]
+            keywords.append(None)
         for keyword in node.keywords:
             args.append(self.read(keyword.value))
             kinds.append(ARG_NAMED if keyword.arg is not None else ARG_STAR2)
@@ -135,8 +140,7 @@ class _Reader:
         return SliceExpr(ends[0], ends[1], ends[2])
 
 
-def _bound(expr: Any, node: Any, name: str) -> Any:
+def _bind(expr: RefExpr, node: SymbolNode, name: str) -> None:
     expr.node = node
     expr.kind = GDEF
-    expr.fullname = getattr(node, "fullname", None) or name
-    return expr
+    expr.fullname = node.fullname or name

@@ -13,8 +13,8 @@ from tensorclass._rules.sizes import UNKNOWN, NotKnown, product
 from . import _codes
 from ._containers import has_unknown, plain
 from ._hints import unlike
-from ._tensors import known, words
-from ._values import Many, Pieces, Star, Tensor, Value, has_star, is_int, is_size, show_shape
+from ._tensors import words
+from ._values import Many, Pieces, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args

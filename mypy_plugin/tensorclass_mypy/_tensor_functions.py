@@ -13,9 +13,10 @@ from ._arrays import as_tensor as as_array_tensor
 from ._dtypes import DEFAULT
 from ._evaluate import elements
 from ._hints import unlike
-from ._tensors import as_shape, broadcast, known, matmul, mixed
+from ._operators import broadcast, matmul, mixed, wrong_ranks
+from ._tensors import as_shape
 from ._types import known_type
-from ._values import Dtype, Items, Many, Sizes, Tensor, Value, has_star, is_int, is_size, same_shape, show_shape
+from ._values import Dtype, Items, Many, Sizes, Tensor, Value, has_star, is_int, is_size, known, same_shape, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -292,8 +293,6 @@ def einsum(walk: Walk, expr: CallExpr, args: Args) -> Value:
 
 def outer(walk: Walk, expr: CallExpr, args: Args) -> Value:
     """torch.outer(x, y)"""
-    from ._tensors import wrong_ranks
-
     values = [walk.here.get(value) for value, _ in args.positional]
     shapes = [known(value) if isinstance(value, Tensor) else None for value in values]
     wrong = wrong_ranks("outer", *values) if len(values) == 2 else None

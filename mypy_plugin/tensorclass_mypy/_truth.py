@@ -24,7 +24,10 @@ def truth(walk: Walk, expr: Expression) -> bool | None:
         if len(expr.operands) > 2 or expr.operators[0] in ("in", "not in", "is", "is not"):
             return compare(walk, expr)
         value = compared(walk, expr)
-        return value if isinstance(value, bool) else no_truth(walk, expr, value)
+        if isinstance(value, bool):
+            return value
+        no_truth(walk, expr, value)
+        return None
     if isinstance(expr, OpExpr) and expr.op in ("and", "or"):
         left = truth(walk, expr.left)
         stop = expr.op == "or"
@@ -45,7 +48,8 @@ def truth(walk: Walk, expr: Expression) -> bool | None:
         return bool(value)
     if isinstance(value, tuple):
         return bool(value)
-    return no_truth(walk, expr, value)
+    no_truth(walk, expr, value)
+    return None
 
 
 def no_truth(walk: Walk, expr: Expression, value: Value) -> None:

@@ -267,6 +267,11 @@ def has_star(shape: Shape) -> bool:
     return shape is not None and any(isinstance(size, Star) for size in shape)
 
 
+def known(tensor: Tensor) -> tuple[Any, ...] | None:
+    """The shape, when its rank is known."""
+    return None if tensor.shape is None or has_star(tensor.shape) else tensor.shape
+
+
 def show_shape(shape: Shape) -> str:
     """A shape as messages print it."""
     if shape is None:
