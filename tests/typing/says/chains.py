@@ -49,7 +49,9 @@ class Cart(EnvBase[Pose, Torque]):
         return TensorDict(angle=torch.zeros(1), speed=torch.zeros(1))
 
     def _step(self, tensordict: Any) -> Any:
-        return TensorDict(angle=tensordict["angle"], speed=tensordict["speed"], reward=torch.zeros(1), done=torch.tensor([False]))
+        return TensorDict(
+            angle=tensordict["angle"], speed=tensordict["speed"], reward=torch.zeros(1), done=torch.tensor([False])
+        )
 
 
 class Doubles(Transform):

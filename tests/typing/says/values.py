@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -189,6 +189,7 @@ def dtypes(x: Float[Tensor, "n"], mask: Bool[Tensor, "n"]) -> Float[Tensor, "n"]
     i = torch.arange(3) / 2
     j: Float32[Tensor, "3"] = i
     k: Num[Tensor, "3"] = torch.arange(3)
+    print(z, j, k)
     return y + a + b + c
 
 
@@ -234,11 +235,11 @@ def arrays(a: Any, fn: Callable[..., np.ndarray[Any, Any]]) -> None:
 def stacks(flag: bool) -> None:
     a = TensorDict({"x": torch.zeros(3, 2), "y": torch.zeros(3)}, batch_size=[3])
     b = TensorDict({"x": torch.zeros(5, 2), "y": torch.zeros(5)}, batch_size=[5])
-    l = lazy_stack([a, b])
-    l.permute(1, 0)
-    l.unsqueeze(0)
-    print(l.get("x", as_list=True), l[0]["x"], l.densify(pad=0)["x"], l[0].reshape(-1))
-    for td in l:
+    ragged = lazy_stack([a, b])
+    ragged.permute(1, 0)
+    ragged.unsqueeze(0)
+    print(ragged.get("x", as_list=True), ragged[0]["x"], ragged.densify(pad=0)["x"], ragged[0].reshape(-1))
+    for td in ragged:
         print(td["x"])
     c = lazy_stack([a, a.clone()])
     print(c["x"].view(12), c.reshape(-1), c.flatten())
