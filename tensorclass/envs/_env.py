@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ._maps import A1, O1, Alone, Function
     from ._transformed import TransformedEnv
 
+VIEWS = ("_transition", "_next", "_base_transition")
 OPTIONS = ("device", "batch_size", "allow_done_after_reset", "spec_locked", "run_type_checks")
 
 
@@ -113,6 +114,21 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         cls._pending = any(isinstance(end, (str, ForwardRef)) for end in ends)
         cls._classes = (obs, action)
         cls._transition, cls._next = of_classes(Transition, (obs, action)), of_classes(Next, (obs,))
+
+    def _see_as(self, classes: tuple[Any, ...]) -> None:
+        """Give these classes of observation and action, which may be other ones than those of the class."""
+        own = vars(self)
+        own["_classes"] = classes
+        own["_transition"], own["_next"] = of_classes(Transition, classes), of_classes(Next, classes[:1])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the views of its classes, which pickle finds under no name."""
+        return {name: value for name, value in vars(self).items() if name not in VIEWS}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)  # type: ignore[no-untyped-call]  # That of a module.
+        if "_classes" in state:
+            self._see_as(state["_classes"])
 
     def _finish(self) -> None:
         """What there is to do once the __init__ of the class is through."""

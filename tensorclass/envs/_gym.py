@@ -20,7 +20,7 @@ from ._env import OPTIONS, EnvBase
 from ._specs.box import Unbounded
 from ._specs.composite import Composite
 from ._sprint import sprint
-from ._typed import Next, Transition, of_classes, view
+from ._typed import view
 
 if TYPE_CHECKING:
     import gymnasium
@@ -362,9 +362,7 @@ def declare(env: Any, obs: Any, action: Any) -> None:
         Any if cls is None else fitting(cls, spec, type(env).__name__)
         for cls, spec in ((obs, env.full_observation_spec_unbatched), (action, env.full_action_spec_unbatched))
     ]
-    own = vars(env)
-    own["_classes"] = tuple(classes)
-    own["_transition"], own["_next"] = of_classes(Transition, tuple(classes)), of_classes(Next, (classes[0],))
+    env._see_as(tuple(classes))
 
 
 def fitting(cls: Any, spec: Composite, owner: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from .._rules import chain
+from .._rules import chain, errors
 from .._rules.keys import Key
 from ..nn._ends import declared
 from ._keys import leaves_of
@@ -80,6 +80,21 @@ class Layout:
         for key in keys:
             if key not in known:
                 raise chain.ChainKeyMissing(chain.out_key_unknown(transform, key))
+
+    def check_apart(self, transform: str) -> None:
+        """Refuse a key that is in two groups of what comes out, or of what goes in."""
+        for groups in (OUTPUTS, INPUTS):
+            found: dict[Key, str] = {}
+            for group in groups:
+                for key in self.keys(group):
+                    if key in found:
+                        raise errors.StructureError(f"{transform}: {shared(key, GROUPS[found[key]], GROUPS[group])}")
+                    found[key] = group
+
+
+def shared(key: Key, slot: str, other: str) -> str:
+    """What to say of a key that two specs have."""
+    return f"{errors.name_of(key)} is in {slot} and in {other}; a key is one or the other"
 
 
 def class_fields(cls: Any) -> list[Key] | None:

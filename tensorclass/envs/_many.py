@@ -17,11 +17,12 @@ from . import _uneven as uneven
 from ._creator import creators
 from ._env import EnvBase
 from ._keys import leaves_of
+from ._numbers import at_least
 from ._operations import Description
 from ._rows import is_reset, mask_paths, rows_of, stacked, unmasked
 from ._specs.asked import stack
 from ._specs.composite import Composite
-from ._typed import Action, Next, Obs, Transition, of_classes, view
+from ._typed import Action, Obs, Transition, view
 
 
 class Once:
@@ -57,8 +58,7 @@ class Many(EnvBase[Obs, Action]):
         device: torch.device | str | int | None = None,
         **options: Any,
     ) -> None:
-        if num_workers < 1:
-            raise errors.OptionError(f"{type(self).__name__}: {num_workers} environments; 1 or more would do")
+        num_workers = at_least(1, type(self).__name__, "num_workers", num_workers)
         super().__init__(**options)
         own = vars(self)
         for name in KNOWN_LATER:
@@ -133,9 +133,7 @@ class Many(EnvBase[Obs, Action]):
         own["_specs_out"], own["_specs_in"] = [spec if self._on is None else spec.to(self._on) for spec in specs]
         own["_even"] = all(isinstance(spec, Composite) for spec in specs)
         pairs = {one.classes for one in found}
-        classes = pairs.pop() if len(pairs) == 1 else (Any, Any)
-        own["_classes"] = classes
-        own["_transition"], own["_next"] = of_classes(Transition, classes), of_classes(Next, classes[:1])
+        self._see_as(pairs.pop() if len(pairs) == 1 else (Any, Any))
         self._forget()
         self._lock_specs()
 

@@ -14,6 +14,7 @@ from . import _conform as conform
 from ._entries import branch
 from ._flags import any_over
 from ._masks import merged, with_mask
+from ._numbers import at_least
 from ._policy import acting, cast_to
 from ._step import NONE, joined
 from ._typed import view
@@ -45,8 +46,7 @@ def rollout(env: Any, asked: Options) -> Any:
     """The steps of an environment, as one container [*B, T]."""
     if asked.break_when_any_done and asked.break_when_all_done:
         raise BothStops("rollout: break_when_any_done and break_when_all_done exclude each other; give one of them")
-    if asked.max_steps < 1:
-        raise errors.OptionError(f"rollout: max_steps is {asked.max_steps}; 1 or more would do")
+    asked = asked._replace(max_steps=at_least(1, "rollout", "max_steps", asked.max_steps))
     check_truncated(env, asked)
     act = acting(env, asked.policy)
     if asked.auto_cast_to_device:

@@ -11,6 +11,7 @@ from torch import Size, nn
 from .._rules import errors
 from .._rules.keys import Key
 from ._keys import Plan, groups_of, leaves_of, plan_of
+from ._layout import shared
 from ._specs.base import TensorSpec
 from ._specs.box import Unbounded
 from ._specs.choices import Categorical
@@ -106,8 +107,11 @@ class SpecSlots(nn.Module):
         if not isinstance(value, TensorSpec):
             raise errors.KindError(f"{slot}: {type(value).__name__} is no spec; a Composite, or a leaf, would do")
         if not isinstance(value, Composite):
-            if slot == "full_reward_spec" and not tuple(value.shape):
-                raise errors.ShapeError("the reward spec has shape []; rewards have a last dim of size 1: shape (1,)")
+            if slot == "full_reward_spec" and len(value.shape) <= len(self._batch):
+                raise errors.ShapeError(
+                    f"the reward spec has shape {list(value.shape)}; rewards have a last dim of size 1: "
+                    f"shape {(*self._batch, 1)}"
+                )
             check_leading(slot, value, self._batch)
             value = Composite({LEAF_KEYS[slot]: value}, shape=self._batch)
         elif value.shape[: len(self._batch)] != self._batch:
@@ -118,9 +122,10 @@ class SpecSlots(nn.Module):
             value = value.to(self.device)
         if slot == "full_reward_spec":
             for key, leaf in leaves_of(value).items():
-                if not tuple(leaf.shape):
+                if len(leaf.shape) <= len(self._batch):
                     raise errors.ShapeError(
-                        f"the spec of {errors.name_of(key)} has shape []; rewards have a last dim of size 1"
+                        f"the spec of {errors.name_of(key)} has shape {list(leaf.shape)}; "
+                        "rewards have a last dim of size 1"
                     )
         return with_flags(value) if slot == "full_done_spec" else value
 
@@ -314,7 +319,7 @@ def refuse_shared(slot: str, mine: dict[Key, Any], other: str, theirs: dict[Key,
     """Refuse a key that another spec has."""
     for key in mine:
         if key in theirs:
-            raise errors.StructureError(f"{errors.name_of(key)} is in {slot} and in {other}; a key is one or the other")
+            raise errors.StructureError(shared(key, slot, other))
 
 
 def check_leading(slot: str, spec: Any, batch: Size, key: Key | None = None) -> None:

@@ -73,6 +73,7 @@ def stages(transform: Transform, layout: Layout) -> Stages:
             layout.added.union(one._adds()),
         )
         one._check_specs(layout)
+        layout.check_apart(type(one).__name__)
     for place, one in enumerate(chain):
         one._seen_at_the_end(layout, {path(key) for later in chain[place + 1 :] for key in later._writes})
     return of_members(chain, layout)

@@ -26,7 +26,7 @@ from ._policy import draws_itself
 from ._stages import Stages, of_members, stages
 from ._together import together
 from ._transform import Transform, as_transform
-from ._typed import Action, Next, Obs, Transition, of_classes, view
+from ._typed import Action, Obs, view
 from ._unwrap import auto_unwrap_transformed_env
 
 if TYPE_CHECKING:
@@ -261,11 +261,10 @@ class TransformedEnv(EnvBase[Obs, Action]):
         )
         found = stages(self.transform, layout)
         layout = found.layout
-        own["_stages"], own["_classes"] = found, (layout.obs, layout.action)
+        own["_stages"] = found
+        self._see_as((layout.obs, layout.action))
         own["_batch"], own["_on"] = layout.batch, layout.device
         own["_specs_out"], own["_specs_in"] = layout.output, layout.input
-        own["_transition"] = of_classes(Transition, (layout.obs, layout.action))
-        own["_next"] = of_classes(Next, (layout.obs,))
         self._forget()
         self._lock_specs()
         own["_inner_names"] = self._names_for_base()
@@ -557,7 +556,7 @@ class TransformedEnv(EnvBase[Obs, Action]):
             return getattr(base, name)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)  # type: ignore[no-untyped-call]  # That of a module.
+        super().__setstate__(state)
         self.transform._own(self)
         self._build()
 

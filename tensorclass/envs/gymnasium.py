@@ -15,6 +15,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 
 from .._rules import errors
+from ._numbers import at_least
 from ._specs.asked import stack
 from ._specs.base import TensorSpec
 from ._specs.box import Bounded, Unbounded
@@ -269,7 +270,7 @@ def wrapped(env: Any, frame_skip: int, from_pixels: bool, pixels_only: bool) -> 
             "GymWrapper: frame_skip and from_pixels are for the environments in a vector environment; "
             "GymEnv(id, num_envs=n, ...) puts them there"
         )
-    if frame_skip > 1:
+    if at_least(1, "GymEnv", "frame_skip", frame_skip) > 1:
         env = FrameSkip(env, frame_skip)
     if from_pixels:
         env = gymnasium.wrappers.AddRenderObservation(

@@ -255,3 +255,14 @@ def test_an_environment_says_what_it_is_and_can_be_closed() -> None:
     assert not env.is_closed and env.numel() == 3 and env.batch_dims == 1 and env.shape == (3,)
     env.close()
     assert env.is_closed
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3)])
+def test_a_reward_of_the_batch_size_alone_is_refused(shape: tuple[int, ...]) -> None:
+    env = EnvBase(batch_size=shape)
+    with pytest.raises(RuntimeError, match=r"the reward spec has shape .*: shape \(2, (3, )?1\)$"):
+        env.reward_spec = Unbounded(shape)
+    with pytest.raises(RuntimeError, match="the spec of 'r' has shape .*; rewards have a last dim of size 1$"):
+        env.reward_spec = Composite(r=Unbounded(shape), shape=shape)
+
+    env.reward_spec = Unbounded((*shape, 1))

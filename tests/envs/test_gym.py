@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import subprocess
 import sys
 from typing import Any
@@ -23,6 +25,8 @@ from tensorclass.envs import (
     GymWrapper,
     OneHot,
     SerialEnv,
+    StepCounter,
+    TransformedEnv,
     Transition,
     check_env_specs,
     set_gym_backend,
@@ -327,3 +331,20 @@ def test_classes_are_compared_with_the_spaces() -> None:
 
 def test_an_environment_of_gymnasium_is_an_environment() -> None:
     assert isinstance(GymEnv[Angle, Torque]("Pendulum-v1"), EnvBase)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("wrap", [lambda env: env, lambda env: TransformedEnv(env, StepCounter(3))])
+def test_a_copy_goes_on_as_the_one_that_it_is_of(wrap: Any, copied: Any) -> None:
+    env = wrap(GymEnv("Pendulum-v1"))
+    env.set_seed(1)
+    other = copied(env)
+    still = [one.rollout(3, lambda td: td.set("action", torch.zeros(1))) for one in (env, other)]
+
+    assert torch.equal(still[0]["next", "observation"], still[1]["next", "observation"])
+    assert type(still[1]) is type(still[0]) is Transition[BoxObs, BoxAction]
+
+
+def test_an_action_is_repeated_at_least_once() -> None:
+    with pytest.raises(ValueError, match="^GymEnv: frame_skip is 0; 1 or more would do$"):
+        GymEnv("Pendulum-v1", frame_skip=0)

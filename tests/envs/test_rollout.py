@@ -82,6 +82,8 @@ def test_both_at_once_are_refused() -> None:
 def test_no_step_at_all_is_refused() -> None:
     with pytest.raises(ValueError, match="max_steps is 0; 1 or more would do"):
         Counter().rollout(0)
+    with pytest.raises(TypeError, match="max_steps is 2.5; a whole number would do"):
+        Counter().rollout(2.5)  # type: ignore[arg-type]  # What is refused.
 
 
 def test_a_rollout_goes_on_from_where_another_ended() -> None:

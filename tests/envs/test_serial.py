@@ -151,8 +151,10 @@ def test_what_is_refused() -> None:
         SerialEnv(2, [Counter] * 3)
     with pytest.raises(ValueError, match="^SerialEnv: 1 dicts of keyword arguments for 2 environments$"):
         SerialEnv(2, Counter, create_env_kwargs=[{}])
-    with pytest.raises(ValueError, match="^SerialEnv: 0 environments; 1 or more would do$"):
+    with pytest.raises(ValueError, match="^SerialEnv: num_workers is 0; 1 or more would do$"):
         SerialEnv(0, Counter)
+    with pytest.raises(TypeError, match="^SerialEnv: num_workers is <class .*Counter'>; a whole number would do$"):
+        SerialEnv(Counter, 2)  # type: ignore[arg-type]  # The arguments the other way round.
     with pytest.raises(TypeError, match="^EnvCreator: Counter is no function; one that makes an environment would do"):
         SerialEnv(2, Counter())
     with pytest.raises(TypeError, match="^the function that makes environments returned int, no EnvBase$"):

@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ..._rules import errors
 from ..._rules.keys import Key, path
 from .._entries import beside, read, write
 from .._layout import Layout
+from .._numbers import at_least
 from .._specs.box import Bounded, Unbounded
 from .._specs.choices import Categorical
 from .._transform import Keys
@@ -40,8 +40,8 @@ class StepCounter(Carried):
         step_count_key: str = "step_count",
         update_done: bool = True,
     ) -> None:
-        if max_steps is not None and max_steps < 1:
-            raise errors.OptionError(f"StepCounter: max_steps is {max_steps}; 1 or more would do, or None for no end")
+        if max_steps is not None:
+            max_steps = at_least(1, "StepCounter", "max_steps", max_steps, ", or None for no end")
         self.step_count_key = step_count_key
         super().__init__([])
         self.max_steps, self.update_done = max_steps, update_done

@@ -10,6 +10,7 @@ from torch import Tensor
 from ..._rules import errors
 from ..._rules.keys import Key, path
 from .._entries import read, write
+from .._numbers import at_least
 from .._specs.box import Bounded
 from .._transform import Keys
 from ._carried import over, reset_mask
@@ -140,11 +141,10 @@ class CatFrames(LastFrames):
             raise errors.OptionError(
                 f"CatFrames: dim is {dim}; count it from the end (-1 is the last), since the batch dims stand in front"
             )
-        if N < 1:
-            raise errors.OptionError(f"CatFrames: N is {N}; 1 or more would do")
         if padding not in ("same", "constant"):
             raise errors.OptionError(f"CatFrames: padding is {padding!r}; 'same' or 'constant' would do")
-        self.N, self.dim, self.padding, self.padding_value = N, dim, padding, padding_value
+        self.N = at_least(1, "CatFrames", "N", N)
+        self.dim, self.padding, self.padding_value = dim, padding, padding_value
         self.reset_key, self.done_key = reset_key, done_key
 
     def _first(self, value: Tensor) -> Tensor:
@@ -178,9 +178,7 @@ class TimeMaxPool(LastFrames):
         self, in_keys: Keys = None, out_keys: Keys = None, T: int = 1, *, reset_key: Key | None = None
     ) -> None:
         super().__init__(in_keys, out_keys)
-        if T < 1:
-            raise errors.OptionError(f"TimeMaxPool: T is {T}; 1 or more would do")
-        self.N = self.T = T
+        self.N = self.T = at_least(1, "TimeMaxPool", "T", T)
         self.reset_key = reset_key
 
     def _first(self, value: Tensor) -> Tensor:

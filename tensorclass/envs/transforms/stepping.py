@@ -12,6 +12,7 @@ from .._entries import read, write
 from .._flags import any_over
 from .._layout import Layout
 from .._masks import merged
+from .._numbers import at_least
 from .._transform import Keeps
 
 
@@ -42,9 +43,7 @@ class FrameSkipTransform(Stepping):
 
     def __init__(self, frame_skip: int = 1) -> None:
         super().__init__()
-        if frame_skip < 1:
-            raise errors.OptionError(f"FrameSkipTransform: frame_skip is {frame_skip}; 1 or more would do")
-        self.frame_skip = frame_skip
+        self.frame_skip = at_least(1, "FrameSkipTransform", "frame_skip", frame_skip)
 
     def _step(self, tensordict: Any, next_tensordict: Any) -> Any:
         inside = self._env("a step")._inside(self)
@@ -90,9 +89,7 @@ class NoopResetEnv(Stepping):
 
     def __init__(self, noops: int = 30, random: bool = True) -> None:
         super().__init__()
-        if noops < 0:
-            raise errors.OptionError(f"NoopResetEnv: noops is {noops}; 0 or more would do")
-        self.noops, self.random = noops, random
+        self.noops, self.random = at_least(0, "NoopResetEnv", "noops", noops), random
 
     def _settle(self, layout: Layout) -> None:
         super()._settle(layout)

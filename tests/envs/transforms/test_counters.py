@@ -78,6 +78,16 @@ def test_max_steps_is_positive(most: int) -> None:
         StepCounter(most)
 
 
+@pytest.mark.parametrize("most", [2.5, "5", True])
+def test_max_steps_is_a_whole_number(most: Any) -> None:
+    with pytest.raises(TypeError, match=f"StepCounter: max_steps is {most!r}; a whole number would do, or None"):
+        StepCounter(most)
+
+
+def test_max_steps_may_be_written_as_a_float() -> None:
+    assert TransformedEnv(Counter(limit=9), StepCounter(2e0)).rollout(9).batch_size == (2,)  # type: ignore[arg-type]  # As 1e3.
+
+
 def test_counts_begin_anew_at_each_auto_reset() -> None:
     td = TransformedEnv(Counter(limit=3), StepCounter()).rollout(8, break_when_any_done=False)
 

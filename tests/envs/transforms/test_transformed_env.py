@@ -446,6 +446,15 @@ def test_an_environment_is_pickled_with_its_chain() -> None:
     assert env.rollout(9)["next", "episode_reward"].flatten().tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("rename_to", ["reward", "done", "terminated"])
+def test_a_transform_cannot_make_a_reward_or_a_flag_of_an_observation(rename_to: str) -> None:
+    env = TransformedEnv(Counter(), StepCounter(3))
+    with pytest.raises(RuntimeError, match=f"^RenameTransform: '{rename_to}' is in full_observation_spec and in full_"):
+        env.append_transform(RenameTransform(["observation"], [rename_to]))
+
+    assert env.rollout(9).batch_size == (3,)
+
+
 # ---- transforms and their owner -------------------------------------------------------------------------------------
 
 
