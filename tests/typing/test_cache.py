@@ -40,6 +40,33 @@ def use() -> None:
     norm(torch.zeros(4, 3)).view(5)
     Base(x=torch.zeros(2, 3))[0, 0]
 """
+VALUES = """
+from torch import Tensor
+from tensorclass.nn import TensorDictModule, TensorDictSequential
+
+OUT = ["action"]
+
+def act(obs: Tensor) -> Tensor:
+    return obs * 2
+
+policy = TensorDictSequential(TensorDictModule(act, in_keys=["obs"], out_keys=OUT))
+"""
+VALUES_USED = """
+import torch
+from library import OUT, act, policy
+from tensorclass import TensorDict
+from tensorclass.nn import TensorDictModule
+
+td = TensorDict(obs=torch.zeros(3, 2), batch_size=[3])
+policy(td)["acton"]
+policy(TensorDict(pixels=torch.zeros(3, 2), batch_size=[3]))
+TensorDictModule(act, in_keys=["obs", "goal"], out_keys=OUT)
+"""
+VALUES_FOUND = [
+    "use.py:8: error: no key 'acton'; did you mean 'action'? The keys here are 'obs', 'action'  [tensorclass-key]",
+    "use.py:9: error: in_key 'obs': no key 'obs'; the keys here are 'pixels'  [tensorclass-module]",
+    "use.py:10: error: in_keys: 2 keys for a module that takes 1 argument  [tensorclass-module]",
+]
 FOUND = [
     "use.py:9: error: Child has no field 'z'; its fields are 'x', 'y'  [tensorclass-field]",
     "use.py:10: error: field 'x' has shape [2, 4], which does not fit \"*batch 3\": dim 1 is 4, not 3"
@@ -136,3 +163,32 @@ def test_calls_of_modules_are_typed_as_far_as_the_settings_say(program: Path, le
         "Net()('x')\n"
     )
     assert len(told(program)) == errors
+
+
+@pytest.fixture
+def values(program: Path) -> Path:
+    (program / "library.py").write_text(VALUES)
+    (program / "use.py").write_text(VALUES_USED)
+    return program
+
+
+@pytest.mark.slow
+def test_values_of_another_module_are_known_cold_warm_and_after_an_edit_of_them(values: Path) -> None:
+    assert told(values) == VALUES_FOUND
+    assert told(values) == VALUES_FOUND
+    (values / "library.py").write_text(VALUES.replace('"action"', '"acton"'))
+    assert told(values) == VALUES_FOUND[1:]
+    (values / "library.py").write_text(VALUES.replace('["obs"]', '["pixels"]'))
+    assert [row.split(":")[1] for row in told(values)] == ["8", "8", "10"]
+
+
+@pytest.mark.slow
+def test_the_daemon_knows_values_of_another_module_after_an_edit_of_them(values: Path, daemon: list[str]) -> None:
+    def ask() -> list[str]:
+        return told(values, *daemon, "run", "--", tool="mypy.dmypy", caches=cache())
+
+    assert ask() == VALUES_FOUND
+    (values / "library.py").write_text(VALUES.replace('"action"', '"acton"'))
+    assert ask() == VALUES_FOUND[1:]
+    (values / "library.py").write_text(VALUES.replace('["obs"]', '["pixels"]'))
+    assert [row.split(":")[1] for row in ask()] == ["8", "8", "10"]
