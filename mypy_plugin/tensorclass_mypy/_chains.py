@@ -20,6 +20,7 @@ from mypy.nodes import (
     Expression,
     FuncDef,
     ListExpr,
+    MemberExpr,
     NameExpr,
     OverloadedFuncDef,
     RefExpr,
@@ -43,7 +44,7 @@ from mypy.types import (
 )
 
 from tensorclass._rules import chain as sentences
-from tensorclass._rules.nearest import suggest
+from tensorclass._rules.nearest import nearest
 
 from . import _codes, _report
 from ._fields import fields_of
@@ -51,6 +52,7 @@ from ._types import is_tensorclass
 
 ENV = "tensorclass.envs._transformed.TransformedEnv"
 BASE = "tensorclass.envs._env.EnvBase"
+MANY = "tensorclass.envs._many.Many"
 COMPOSE = "tensorclass.envs._compose.Compose"
 TRANSFORMS = "tensorclass.envs.transforms."
 FLAGS = ("reward", "done", "terminated", "truncated")
@@ -77,7 +79,7 @@ def on_build(ctx: FunctionSigContext) -> FunctionLike:
     base = _given(signature, ctx.args, "base_env")
     if base is None:
         return signature
-    folded = fold(ctx.api, _type_of(ctx.api, base), _given(signature, ctx.args, "transform"))
+    folded = fold(ctx.api, base, _given(signature, ctx.args, "transform"))
     return signature if folded is None else _loosened(signature, folded)
 
 
@@ -85,17 +87,21 @@ def on_append(ctx: MethodSigContext) -> FunctionLike:
     """env.append_transform(transform): the same for one more."""
     signature = ctx.default_signature
     given = _given(signature, ctx.args, "transform")
-    folded = None if given is None else fold(ctx.api, ctx.type, given)
+    call = ctx.context
+    if given is None or not isinstance(call, CallExpr) or not isinstance(call.callee, MemberExpr):
+        return signature
+    folded = fold(ctx.api, call.callee.expr, given)
     return signature if folded is None else _loosened(signature, folded)
 
 
-def fold(api: Any, base: ProperType | None, given: Expression | None) -> Chain | None:
+def fold(api: Any, inside: Expression, given: Expression | None) -> Chain | None:
     """The chain at its outside; None where that is left to mypy."""
+    base = _type_of(api, inside)
     if not isinstance(base, Instance) or not base.type.has_base(BASE) or given is None:
         return None
     env = next(info for info in base.type.mro if info.fullname == BASE)
     obs, action = (get_proper_type(one) for one in map_instance_to_supertype(base, env).args)
-    chain = Chain(api, obs, action, _keys(obs))
+    chain = _before(api, inside) or Chain(api, obs, action, _keys(obs) if _shows_its_class(base.type) else None)
     members = list(_members(api, given))
     if None in members:
         return None
@@ -103,6 +109,23 @@ def fold(api: Any, base: ProperType | None, given: Expression | None) -> Chain |
         if not _add(chain, node, typ):
             return None
     return chain
+
+
+def _before(api: Any, inside: Expression) -> Chain | None:
+    """The chain of the environment inside, where it is written in the same expression."""
+    if not isinstance(inside, CallExpr) or any(kind != ARG_POS for kind in inside.arg_kinds):
+        return None
+    callee = inside.callee
+    if isinstance(callee, RefExpr) and callee.fullname == ENV and len(inside.args) == 2:
+        return fold(api, *inside.args)
+    if isinstance(callee, MemberExpr) and callee.name == "append_transform" and len(inside.args) == 1:
+        return fold(api, callee.expr, inside.args[0])
+    return None
+
+
+def _shows_its_class(info: TypeInfo) -> bool:
+    """Not an environment that may have others inside: transforms there write entries that no class tells of."""
+    return info.fullname != BASE and not info.has_base(ENV) and not info.has_base(MANY)
 
 
 def _members(api: Any, given: Expression) -> Iterator[tuple[Expression | None, Instance] | None]:
@@ -193,10 +216,10 @@ def _check_keys(chain: Chain, node: Expression | None, typ: Instance) -> None:
         chain.known = None
     if given is None or chain.known is None:
         return
+    there = {*chain.known, *(_listed(chain.action) or ())}
     for place, key in _literals(chain.api, given.get("in_keys")) or ():
-        if key not in chain.known and isinstance(chain.obs, Instance) and not chain.told:
-            near = suggest(key, chain.known - set(FLAGS))
-            if near:
+        if key not in there and isinstance(chain.obs, Instance) and not chain.told:
+            if _is_slip(key, chain.known - set(FLAGS)):
                 text = sentences.in_key_missing(typ.type.name, key, _fields(chain), chain.obs.type.name)
                 _report.say(chain.api, place, _codes.KEY, text)
                 chain.told = True
@@ -207,6 +230,14 @@ def _check_keys(chain: Chain, node: Expression | None, typ: Instance) -> None:
     new = {key for some in written for _, key in some or ()} | COUNTED.get(typ.type.name, set())
     chain.known |= new
     chain.added |= new
+
+
+def _is_slip(key: Any, names: set[Any]) -> bool:
+    """A key that is near one of the names, and a nested one in each of its parts."""
+    near = nearest(key, names)
+    if near is None or isinstance(key, str):
+        return near is not None
+    return len(near) == len(key) and all(nearest(part, [other]) is not None for part, other in zip(key, near))
 
 
 def _fields(chain: Chain) -> list[Any]:
@@ -277,7 +308,9 @@ def _key(api: Any, node: Expression) -> Any:
         return node.value
     if isinstance(node, TupleExpr):
         parts = [_key(api, item) for item in node.items]
-        return tuple(parts) if parts and all(isinstance(part, str) for part in parts) else None
+        if not parts or not all(isinstance(part, str) for part in parts):
+            return None
+        return tuple(parts) if len(parts) > 1 else parts[0]
     if not isinstance(node, RefExpr):
         return None
     typ = _type_of(api, node)

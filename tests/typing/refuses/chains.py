@@ -68,6 +68,9 @@ def keys() -> None:
     TransformedEnv(Cart(), Compose(MapObs(to_vec), StepCounter(), ObservationNorm(0.0, 1.0, in_keys=["vectro"])))  # E: ObservationNorm: Vec has no field 'vectro'; did you mean 'vector'? Its fields are 'vector' [tensorclass-key]
     TransformedEnv(GymEnv("Pendulum-v1", obs=Pose, action=Torque), ObservationNorm(in_keys=["anglee"]))  # E: ObservationNorm: Pose has no field 'anglee'; did you mean 'angle'? Its fields are 'angle', 'speed', 'wheel', ('wheel', 'turns') [tensorclass-key]
     Cart().append_transform(ObservationNorm(0.0, 1.0, in_keys=["angl"]))  # E: ObservationNorm: Pose has no field 'angl'; did you mean 'angle'? Its fields are 'angle', 'speed', 'wheel', ('wheel', 'turns') [tensorclass-key]
+    Cart().append_transform(StepCounter()).append_transform(ObservationNorm(0.0, 1.0, in_keys=["angl"]))  # E: ObservationNorm: Pose has no field 'angl'; did you mean 'angle'? Its fields are 'angle', 'speed', 'wheel', ('wheel', 'turns') [tensorclass-key]
+    TransformedEnv(TransformedEnv(Cart(), StepCounter()), ObservationNorm(0.0, 1.0, in_keys=["angl"]))  # E: ObservationNorm: Pose has no field 'angl'; did you mean 'angle'? Its fields are 'angle', 'speed', 'wheel', ('wheel', 'turns') [tensorclass-key]
+    TransformedEnv(Cart(), UnsqueezeTransform(-1, in_keys=[("wheel", "speed"), ("whel", "turns")]))  # E: UnsqueezeTransform: Pose has no field ('whel', 'turns'); did you mean ('wheel', 'turns')? Its fields are 'angle', 'speed', 'wheel', ('wheel', 'turns') [tensorclass-key]
 
 
 def classes() -> None:

@@ -23,6 +23,7 @@ from tensorclass.envs import (
     ObservationNorm,
     RenameTransform,
     RewardSum,
+    SerialEnv,
     StepCounter,
     TensorDictPrimer,
     Transform,
@@ -112,6 +113,24 @@ def written_by_transforms() -> None:
         Cart(), Compose(RenameTransform(["angle"], ["angles"]), ObservationNorm(0.0, 1.0, in_keys=["angles"]))
     )
     TransformedEnv(Cart(), Compose(ExcludeTransform("speed"), ObservationNorm(0.0, 1.0, in_keys=["angle"])))
+    TransformedEnv(Cart(), ObservationNorm(0.0, 1.0, in_keys=[("angle",)], out_keys=[("angles",)]))
+
+
+def two() -> EnvBase[Pose, Torque]:
+    return TransformedEnv(Cart(), ObservationNorm(0.0, 1.0, in_keys=["angle"], out_keys=["angles"]))
+
+
+def written_inside(env: EnvBase[Pose, Torque]) -> None:
+    """Transforms of the environment inside have written, too: no class tells what."""
+    norm = ObservationNorm(0.0, 1.0, in_keys=["angles"])
+    TransformedEnv(env, ObservationNorm(0.0, 1.0, in_keys=["angles"]))
+    TransformedEnv(SerialEnv(1, two), ObservationNorm(0.0, 1.0, in_keys=["angles"]))
+    TransformedEnv(TransformedEnv(Cart(), Doubles()), norm)
+    doubled = TransformedEnv(Cart(), ObservationNorm(0.0, 1.0, in_keys=["angle"], out_keys=["angles"]))
+    doubled.append_transform(ObservationNorm(0.0, 1.0, in_keys=["angles"]))
+    Cart().append_transform(ObservationNorm(0.0, 1.0, in_keys=["angle"], out_keys=["angles"])).append_transform(
+        ObservationNorm(0.0, 1.0, in_keys=["angles"])
+    )
 
 
 def unknown(keys: Any = ("angle",), chain: Any = None, last: bool = True) -> None:
@@ -131,4 +150,5 @@ if __name__ == "__main__":
     long()
     nested()
     written_by_transforms()
+    written_inside(two())
     unknown()
