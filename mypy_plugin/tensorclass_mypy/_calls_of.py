@@ -7,7 +7,7 @@ from typing import Any
 from mypy.nodes import CallExpr, FuncDef, TypeInfo
 from mypy.plugin import MethodSigContext
 from mypy.typeops import bind_self
-from mypy.types import AnyType, CallableType, FunctionLike, Instance, TypeOfAny, get_proper_type
+from mypy.types import AnyType, CallableType, FunctionLike, Instance, TypeOfAny, UnionType, get_proper_type
 
 from tensorclass._rules import errors
 
@@ -60,10 +60,15 @@ def _forward(info: TypeInfo) -> FuncDef | None:
 
 
 def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> None:
-    """Say that a call has too few or too many arguments, or one by a name that forward does not have."""
+    """Say that a call has too few or too many arguments, or one by a name that forward does not have.
+
+    One of several modules (a Union) may be called as only that one can be: which it is, the program knows.
+    """
     call: Any = ctx.context
     kinds, names = list(forward.arg_kinds[1:]), list(forward.arg_names[1:])
     if not isinstance(call, CallExpr) or is_ours(info) or "site-packages" in ctx.api.path:
+        return
+    if isinstance(get_proper_type(ctx.api.lookup_type_or_none(call.callee)), UnionType):  # type: ignore[attr-defined]
         return
     if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
         return

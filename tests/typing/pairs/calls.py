@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -27,6 +30,35 @@ class Own(nn.Module):
 class Star(nn.Module):
     def forward(self, *xs: Tensor, **kw: Tensor) -> Tensor:
         return xs[0]
+
+
+class Inherits(Own):
+    pass
+
+
+class Declares(nn.Module):
+    """Its calls are typed by hand, as many packages do."""
+
+    __call__: Callable[..., Tensor]
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Static(nn.Module):
+    @staticmethod
+    def forward(x: Tensor) -> Tensor:
+        return x
+
+
+class Base(nn.Module):
+    """The classes below have a forward."""
+
+
+class Attribute(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.forward = torch.relu
 
 
 class Holder(nn.Module):
@@ -65,3 +97,33 @@ def f(x: Tensor, args: list[Tensor]) -> None:
     nn.CrossEntropyLoss()(x)  # E: CrossEntropyLoss.forward needs 'target' as well; it takes 'input', 'target' [tensorclass-call]
     nn.MultiheadAttention(4, 2)(x, x, x, need_weights=False)
     torch.compile(Net())(x, x)
+
+
+def silent(
+    x: Tensor, anything: Any, cls: type[Net], some: Net | Two, maybe: Net | None, base: Base, options: dict[str, Any]
+) -> None:
+    """Nobody can say what these take."""
+    Own()(1, 2, 3)
+    Inherits()(1, 2, 3)
+    Declares()(x, x, x)
+    Static()(x)
+    Base()(x, x)
+    base(x, x)
+    Attribute()(x, x)
+    anything(x, x, x)
+    cls()(x, x)
+    Net()(*[x, x, x])
+    Net()(**options)
+    Net()(x, **options)
+    some(x, x)
+    nn.Module()(x, x)
+    nn.ModuleList([Net(), Two()])[0](x, x, x)
+    getattr(base, "net")(x, x, x)
+    (lambda: anything)()(x, x, x)
+    some(x, x, x, x)
+    some(x, wrong=x)
+    if isinstance(some, Net):
+        some(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
+    if maybe is not None:
+        maybe(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
+    cls()(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
