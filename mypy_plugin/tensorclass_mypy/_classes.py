@@ -5,9 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from mypy.mro import calculate_mro
-from mypy.nodes import AssignmentStmt, CallExpr, ClassDef, IndexExpr, NameExpr, StrExpr, TupleExpr, TypeInfo, Var
+from mypy.nodes import (
+    AssignmentStmt,
+    CallExpr,
+    ClassDef,
+    IndexExpr,
+    NameExpr,
+    PlaceholderNode,
+    StrExpr,
+    TupleExpr,
+    TypeAlias,
+    TypeInfo,
+    Var,
+)
 from mypy.plugin import AnalyzeTypeContext, ClassDefContext
-from mypy.types import AnyType, Instance, RawExpressionType, Type, TypeOfAny, UnboundType
+from mypy.types import AnyType, Instance, ProperType, RawExpressionType, Type, TypeOfAny, UnboundType, get_proper_type
 
 from tensorclass._rules import annotations as strings
 from tensorclass._rules import errors
@@ -16,7 +28,7 @@ from tensorclass._rules.reserved import RESERVED
 from . import _codes, _hints, _kept, _marks
 from ._fields import KEY, OWN
 from ._say import meant
-from ._types import base_named, is_ours
+from ._types import base_named, is_container, is_ours, is_tensor
 
 CLASS = "tensorclass._tensorclass.TensorClass"
 DECORATOR = "tensorclass._decorator.tensorclass"
@@ -64,7 +76,7 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
             wrong = strings.mistake(hint.text)
             if wrong is not None:
                 ctx.api.fail(f"field {target.name!r}: {wrong}", target, code=_codes.SHAPE)
-        elif _may_be_spec(statement.unanalyzed_type):
+        elif _may_be_spec(ctx.api, statement.unanalyzed_type):
             specs.append(target.name)
         _check_name(ctx, info, target, "shadow" in options | inherited)
     if tree is not None:
@@ -74,15 +86,34 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
     info.metadata[KEY] = {"shapes": shapes, "options": sorted(options), "specs": specs}
 
 
-def _may_be_spec(typ: Any) -> bool:
-    """Whether an annotation has metadata that may be a spec: mypy keeps no more of Bounded(-1.0, 1.0) than a place."""
+def _may_be_spec(api: Any, typ: Any) -> bool:
+    """Whether an annotation may declare a shape that is not read here: a spec in its metadata, an alias, a constant.
+
+    mypy keeps no more of Bounded(-1.0, 1.0) than a place.
+    """
+    if isinstance(typ, RawExpressionType):
+        return typ.literal_value is None
     if not isinstance(typ, UnboundType):
-        return any(_may_be_spec(item) for item in getattr(typ, "items", ()))  # Of a union.
-    if typ.name.split(".")[-1] != "Annotated":
-        return any(_may_be_spec(arg) for arg in typ.args)
-    return any(
-        arg.literal_value is None if isinstance(arg, RawExpressionType) else _is_name(arg) for arg in typ.args[1:]
-    )
+        return any(_may_be_spec(api, item) for item in getattr(typ, "items", ()))  # Of a union.
+    if typ.name.split(".")[-1] == "Annotated":
+        return _may_be_spec(api, typ.args[0]) or any(
+            arg.literal_value is None if isinstance(arg, RawExpressionType) else _is_name(arg) for arg in typ.args[1:]
+        )
+    symbol = api.lookup_qualified(typ.name, typ, suppress_errors=True)
+    node = symbol.node if symbol is not None else None
+    if isinstance(node, TypeAlias):
+        return _has_tensors(node.target)
+    if isinstance(node, (Var, PlaceholderNode)) and not (node.fullname or "").startswith("typing"):
+        return True
+    return any(_may_be_spec(api, arg) for arg in typ.args)
+
+
+def _has_tensors(typ: Any) -> bool:
+    """Whether a type has tensors or containers in it, or nobody knows."""
+    proper: ProperType = get_proper_type(typ)
+    if isinstance(proper, Instance):
+        return is_tensor(proper.type) or is_container(proper.type) or any(map(_has_tensors, proper.args))
+    return isinstance(proper, AnyType) or any(map(_has_tensors, getattr(proper, "items", ())))
 
 
 def _is_name(typ: Any) -> bool:

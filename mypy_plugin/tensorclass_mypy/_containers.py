@@ -347,7 +347,8 @@ def op(walk: Walk, expr: Node, box: Box, name: str, args: Args) -> Value:
             return UNKNOWN if said else Many(like(walk, box, None, keep=False))
         from ._values import Pieces
 
-        return Pieces(like(walk, box, tuple(one), keep=False) for one in batch[:64]) if len(batch) <= 64 else UNKNOWN
+        parts: Any = batch[:64]
+        return Pieces(like(walk, box, tuple(one), keep=False) for one in parts) if len(batch) <= 64 else UNKNOWN
     return like(walk, box, batch, keep=False)
 
 

@@ -116,7 +116,7 @@ def attention(walk: Walk, expr: Any, values: list[Any]) -> Value:
     shapes = [known(value) if isinstance(value, Tensor) else None for value in values[:3]]
     if len(shapes) < 3 or any(shape is None or len(shape) < 2 for shape in shapes):
         return Tensor()
-    query, key, value = (shape or () for shape in shapes)
+    query, key, value = (shape for shape in shapes if shape is not None)
     for word, place, one, other in (("key", -1, query, key), ("value", -2, key, value)):
         if unlike(walk, one[place], other[place]):
             against = "query" if word == "key" else "key"

@@ -126,7 +126,7 @@ def are_alike(one: Node, other: Node) -> bool:
     if one._items is not None or other._items is not None or len(mine) != len(theirs):
         return False
     for key, leaf in mine.items():
-        new = theirs.get(key)
+        new: Any = theirs.get(key)
         if leaf.__class__ is not Tensor or new.__class__ is not Tensor or leaf.is_nested or leaf.shape != new.shape:
             return False
     return True

@@ -406,8 +406,8 @@ def test_what_is_no_batch_size_is_refused_as_one(batch: Any, said: str) -> None:
 
 def test_equal_values_stay_one_a_row_where_that_is_asked_for() -> None:
     rows = [TensorDict(tag="x"), TensorDict(tag="x")]
-    assert torch.stack(rows)["tag"] == "x"
+    assert stack(rows)["tag"] == "x"
     with set_capture_non_tensor_stack(False):
-        assert torch.stack(rows)["tag"].tolist() == ["x", "x"]
+        assert stack(rows)["tag"].tolist() == ["x", "x"]
         assert lazy_stack(rows).densify()["tag"].tolist() == ["x", "x"]
-    assert torch.stack(rows)["tag"] == "x"
+    assert stack(rows)["tag"] == "x"
