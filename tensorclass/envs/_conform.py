@@ -137,6 +137,26 @@ def explain_actions(env: Any, td: Any, error: Exception) -> None:
             ) from error
 
 
+def versions(env: Any, td: Any) -> dict[Key, tuple[Tensor, int]]:
+    """How often the observations at hand have been written to so far."""
+    found = {}
+    for key in env._keys.observations:
+        value = value_at(td._fields, key)
+        if isinstance(value, Tensor) and not value.is_inference():
+            found[key] = value, value._version
+    return found
+
+
+def check_untouched(env: Any, before: dict[Key, tuple[Tensor, int]]) -> None:
+    """Refuse a step that has written to what the environment gave at the step before."""
+    for key, (value, version) in before.items():
+        if value._version != version:
+            raise errors.StructureError(
+                f"{type(env).__name__}._step changed {errors.name_of(key)} of the step before in place, and every step "
+                "of the rollout would show the last one; return a copy (.clone()) of a tensor that is written to"
+            )
+
+
 def check_not_over(env: Any, out: Any, given: Any) -> None:
     """Refuse an episode that is over right after its reset; rows that were not reset may be over."""
     over = [value_at(out._fields, key) for key in env._keys.ends]

@@ -99,11 +99,13 @@ def checked_step(env: Any, td: Any, act: Any) -> Any:
     """The first step of a rollout: actions that are missing are named, and what comes back is compared."""
     td = act(td)
     conform.check_actions(env, td)
+    before = conform.versions(env, td)
     try:
         td = one_step(env, td, _given)
     except Exception as error:
         conform.explain_actions(env, td, error)
         raise
+    conform.check_untouched(env, before)
     conform.check(env, "_step", td._fields["next"])
     return td
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from tensorclass import TensorDict, cat
-from tensorclass.envs import StepCounter, TransformedEnv, Transition
+from tensorclass.envs import StepCounter, TransformedEnv, Transition, check_env_specs
 from tensorclass.nn import TensorDictModule
 from tests.envs.worlds import Agents, Counter, Pendulum
 
@@ -388,3 +388,24 @@ def test_rows_of_a_large_batch_are_where_they_belong(batch: tuple[int, ...]) -> 
     steps = torch.arange(7).expand(*batch, 7)
     assert torch.equal(td["observation"].squeeze(-1), (steps % limit).float())
     assert td["observation"].shape == (*batch, 7, 1) and td.is_contiguous()
+
+
+class Adding(Counter):
+    """Goes on writing to the tensor that it gave."""
+
+    def _step(self, tensordict: Any) -> Any:
+        self.count += 1
+        over = self.count >= self.limit
+        return TensorDict(observation=self.count, reward=torch.ones_like(self.count), done=over, batch_size=self._batch)
+
+    def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+        self.count = torch.zeros(*self._batch, 1)
+        return TensorDict(observation=self.count, batch_size=self._batch)
+
+
+@pytest.mark.parametrize("options", [{}, {"break_when_all_done": True}, {"break_when_any_done": False}])
+def test_an_environment_that_changes_what_it_gave_is_refused_by_key(options: dict[str, bool]) -> None:
+    with pytest.raises(RuntimeError, match=r"Adding._step changed 'observation' .* in place.*\.clone\(\)"):
+        Adding(limit=5, batch_size=(2,)).rollout(3, **options)
+    with pytest.raises(AssertionError, match="'observation'"):
+        check_env_specs(Adding())
