@@ -20,4 +20,6 @@ def test_the_program_of_the_guide_prints_what_it_shows(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
 
     assert done.returncode == 0, done.stderr
-    assert sorted(done.stdout.splitlines()) == sorted(shown.splitlines()[1:])
+    lines = shown.splitlines()[1:]  # Lines of two ranks may run into each other: torchrun does not buffer them.
+    assert all(line in done.stdout for line in lines), done.stdout
+    assert len(done.stdout.replace("\n", "")) == sum(map(len, lines)), done.stdout

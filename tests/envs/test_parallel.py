@@ -368,8 +368,9 @@ def test_a_worker_killed_at_a_random_moment_is_named(start: Start) -> None:
 
 
 @pytest.mark.slow
-def test_two_hundred_of_them(start: Start) -> None:
-    kill_at_random(start, 200)
+def test_many_of_them(start: Start) -> None:
+    """KILLS=200 pytest tests/envs/test_parallel.py -k many_of_them: the long run, of several minutes."""
+    kill_at_random(start, int(os.environ.get("KILLS", "16")))
 
 
 # ---- in a program of its own ----------------------------------------------------------------------------------------
@@ -381,6 +382,7 @@ from tensorclass.envs import GymEnv, ParallelEnv
 from tests.envs.processes import Trouble, cart_pole
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell may have started the tests with Ctrl-C off.
     env = ParallelEnv(2, {make})
     td = env.reset()
     print(*[worker.process.pid for worker in env.__dict__["_crew"].workers], flush=True)
