@@ -92,9 +92,8 @@ class SpecSlots(nn.Module):
         """Check a spec and put it into its slot; the trees are locked again if they were."""
         ready = self._admitted(slot, value)
         tree = self._full_output if slot in OUTPUTS else self._full_input
-        for other in OUTPUTS if slot in OUTPUTS else INPUTS:
-            if other != slot:
-                refuse_shared(slot, leaves_of(ready), other, leaves_of(tree[other]))
+        for other in apart_from(slot):
+            refuse_shared(slot, leaves_of(ready), other, leaves_of(self._tree(other)))
         with_lock = self._specs_locked
         if with_lock:
             tree.unlock_()
@@ -313,6 +312,14 @@ def the_one(word: str, keys: list[Key]) -> Key:
 def protected(name: str, slots: Sequence[str]) -> Exception:
     """The error for a write to a whole tree of specs."""
     return errors.StructureError(f"{name} is protected; set one of {', '.join(slots)} (or of their short names)")
+
+
+def apart_from(slot: str) -> list[str]:
+    """The specs that have no key in common with another one. A state may be an observation at the same time."""
+    if slot == "full_state_spec":
+        return ["full_action_spec"]
+    others = INPUTS if slot == "full_action_spec" else ("full_action_spec",)
+    return [other for other in (*OUTPUTS, *others) if other != slot]
 
 
 def refuse_shared(slot: str, mine: dict[Key, Any], other: str, theirs: dict[Key, Any]) -> None:

@@ -266,3 +266,15 @@ def test_a_reward_of_the_batch_size_alone_is_refused(shape: tuple[int, ...]) -> 
         env.reward_spec = Composite(r=Unbounded(shape), shape=shape)
 
     env.reward_spec = Unbounded((*shape, 1))
+
+
+@pytest.mark.parametrize("slot", ["observation_spec", "done_spec", "reward_spec", "state_spec"])
+def test_an_action_is_no_other_entry_at_the_same_time(slot: str) -> None:
+    env = Counter()
+    dtype = torch.bool if slot == "done_spec" else torch.float32
+
+    with pytest.raises(RuntimeError, match=f"'action' is in full_{slot} and in full_action_spec"):
+        setattr(env, slot, Composite(action=Unbounded((1,), dtype=dtype)))
+    with pytest.raises(RuntimeError, match="'observation' is in full_action_spec and in full_observation_spec"):
+        env.action_spec = Composite(observation=Unbounded((1,)))
+    assert env.action_keys == ["action"] and "observation" in env.observation_spec
