@@ -404,7 +404,7 @@ class Adding(Counter):
 
 
 @pytest.mark.parametrize("options", [{}, {"break_when_all_done": True}, {"break_when_any_done": False}])
-def test_an_environment_that_changes_what_it_gave_is_refused_by_key(options: dict[str, bool]) -> None:
+def test_an_environment_that_changes_what_it_gave_is_refused_by_key(options: dict[str, Any]) -> None:
     with pytest.raises(RuntimeError, match=r"Adding._step changed 'observation' .* in place.*\.clone\(\)"):
         Adding(limit=5, batch_size=(2,)).rollout(3, **options)
     with pytest.raises(AssertionError, match="'observation'"):
