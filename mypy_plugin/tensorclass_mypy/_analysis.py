@@ -320,7 +320,7 @@ def set_once(cls: ClassDef, init: FuncDef) -> set[str]:
             ]
             for target in targets:
                 for one in below(target):
-                    if type(one).__name__ == "MemberExpr" and isinstance(one.expr, NameExpr):  # type: ignore[attr-defined]
+                    if type(one).__name__ == "MemberExpr" and isinstance(one.expr, NameExpr):  # type: ignore[attr-defined]  # by name
                         name = one.name  # type: ignore[attr-defined]  # a MemberExpr
                         counts[name] = counts.get(name, 0) + 1
     for statement in init.body.body:
@@ -357,7 +357,7 @@ def bindings(tree: MypyFile) -> dict[str, int]:
         elif kind == "DelStmt":
             targets = [node.expr]  # type: ignore[attr-defined]  # a DelStmt
         elif kind == "WithStmt":
-            targets = [target for target in node.target if target is not None]  # type: ignore[attr-defined]
+            targets = [target for target in node.target if target is not None]  # type: ignore[attr-defined]  # a list
         for target in targets:
             if isinstance(target, NameExpr):
                 counts[target.name] = counts.get(target.name, 0) + 1

@@ -68,7 +68,7 @@ def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> None:
     kinds, names = list(forward.arg_kinds[1:]), list(forward.arg_names[1:])
     if not isinstance(call, CallExpr) or is_ours(info) or "site-packages" in ctx.api.path:
         return
-    if isinstance(get_proper_type(ctx.api.lookup_type_or_none(call.callee)), UnionType):  # type: ignore[attr-defined]
+    if isinstance(get_proper_type(ctx.api.lookup_type_or_none(call.callee)), UnionType):  # type: ignore[attr-defined]  # TypeChecker's
         return
     if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
         return
