@@ -8,7 +8,12 @@ from typing import Any, TypeVar, overload
 from torch import nn
 
 from .._rules import errors
-from ._typed import In, Out, TensorClassModuleBase, ends_of
+from ._typed import TensorClassModuleBase, ends_of
+
+# Neither contravariant nor covariant: a checker that solves `self: Chain[A, C]` for the most general A (ty) would say
+# Never for a contravariant one.  The base class keeps its variance, so a Chain still stands in where that is wanted.
+Takes = TypeVar("Takes")
+Gives = TypeVar("Gives")
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -19,7 +24,7 @@ F = TypeVar("F")
 G = TypeVar("G")
 
 
-class Chain(TensorClassModuleBase[In, Out]):
+class Chain(TensorClassModuleBase[Takes, Gives]):
     """Typed modules in a row: from the input class of the first to the output class of the last.
 
     >>> class Word(TensorClass):
@@ -92,7 +97,7 @@ class Chain(TensorClassModuleBase[In, Out]):
         self.keeps_batch = all(module.keeps_batch for module in modules)  # type: ignore[misc]  # Here it is the chain's.
         self.layers = nn.ModuleList(modules)
 
-    def forward(self, x: In, /) -> Out:
+    def forward(self, x: Takes, /) -> Gives:
         """Call the modules in order."""
         value: Any = x
         for layer in self.layers:

@@ -1,8 +1,7 @@
-"""The table of docs/checkers.md says what mypy with the plugin, mypy and pyright find."""
+"""The table of docs/checkers.md says what mypy with the plugin, mypy, pyright, ty and pyrefly find."""
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
@@ -10,21 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import checkers
 from tests.docs.pages import ROOT, Page
 
 PATH = ROOT / "docs" / "checkers.md"
+CHECKERS = ("plugin", "mypy", *checkers.OTHERS)
 ROW = re.compile(
-    r"^\| `(?P<mistake>.*)` \| (?P<plugin>yes|no) \| (?P<mypy>yes|no) \| (?P<pyright>yes|no) \|$", re.MULTILINE
+    r"^\| `(?P<mistake>.*)` " + "".join(rf"\| (?P<{name}>yes|no) " for name in CHECKERS) + r"\|$", re.MULTILINE
 )
-CHECKERS = ("plugin", "mypy", "pyright")
 
 
 def lines_with_errors(checker: str, program: Path) -> set[int]:
-    if checker == "pyright":
-        command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, str(program)]
-        done = subprocess.run(command, capture_output=True, text=True)
-        found = json.loads(done.stdout)["generalDiagnostics"]
-        return {each["range"]["start"]["line"] + 1 for each in found if each["severity"] == "error"}
+    if checker in checkers.OTHERS:
+        return set(checkers.errors(checker, program.parent)[program.stem])
 
     config = program.with_suffix(".ini")
     config.write_text("[mypy]\nstrict = True\n" + ("plugins = tensorclass_mypy\n" if checker == "plugin" else ""))
@@ -46,6 +43,7 @@ def test_the_table_says_what_the_checker_finds(checker: str, tmp_path: Path) -> 
 
     found = lines_with_errors(checker, program)
 
+    assert rows
     assert not {line for line in found if line < first}, "the program above the table is right"
     assert {row["mistake"]: "yes" if line in found else "no" for line, row in enumerate(rows, start=first)} == {
         row["mistake"]: row[checker] for row in rows

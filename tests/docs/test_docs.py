@@ -6,7 +6,6 @@ import __future__
 import ast
 import contextlib
 import io
-import json
 import re
 import subprocess
 import sys
@@ -18,13 +17,13 @@ import pytest
 import torch
 
 from tensorclass_mypy._codes import ALL as CODES
+from tests.docs import checkers
+from tests.docs.checkers import Said
 from tests.docs.pages import PAGES, ROOT, Page, Statement, pages
 
 ERRORS = Page(ROOT / "docs" / "errors.md")
 CONFIG = "[mypy]\nstrict = True\nplugins = tensorclass_mypy\n"
 MESSAGE = re.compile(r"^(?P<module>\w+)\.py:(?P<line>\d+): (?P<kind>error|note): (?P<text>.*)$")
-
-Said = dict[str, dict[int, list[str]]]  # by module, by line
 
 each_page = pytest.mark.parametrize("page", [pytest.param(page, id=page.name) for page in pages()])
 
@@ -113,23 +112,16 @@ def test_a_wrong_program_has_the_code_of_its_heading(code: str, mypy: Said) -> N
     assert all(f"[{code}]" in "".join(mypy[ERRORS.name][line]) for line in marked)
 
 
-@pytest.fixture(scope="module")
-def pyright(folder: Path) -> Said:
-    """The errors of pyright, which has no plugin."""
-    (folder / "pyrightconfig.json").write_text(json.dumps({"typeCheckingMode": "standard"}))
-    command = [sys.executable, "-m", "pyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    said: Said = defaultdict(lambda: defaultdict(list))
-    for each in json.loads(done.stdout)["generalDiagnostics"]:
-        if each["severity"] == "error":
-            said[Path(each["file"]).stem][each["range"]["start"]["line"] + 1].append(each["message"])
-    return said
+@pytest.fixture(scope="module", params=checkers.OTHERS)
+def other(folder: Path, request: pytest.FixtureRequest) -> Said:
+    """The errors of a checker that has no plugin."""
+    return checkers.errors(request.param, folder)
 
 
 @pytest.mark.slow
 @each_page
-def test_pyright_refuses_nothing_that_is_right(page: Page, pyright: Said) -> None:
-    assert {line: texts for line, texts in pyright[page.name].items() if line not in page.marks()} == {}
+def test_no_other_checker_refuses_what_is_right(page: Page, other: Said) -> None:
+    assert {line: texts for line, texts in other[page.name].items() if line not in page.marks()} == {}
 
 
 @pytest.mark.parametrize("path", PAGES, ids=str)
