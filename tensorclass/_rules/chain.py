@@ -25,6 +25,29 @@ def out_key_unknown(transform: str, key: Key) -> str:
     )
 
 
+def too_few_dims(
+    transform: str, key: Key, shape: tuple[int, ...], batch: tuple[int, ...], least: int, which: str
+) -> str:
+    """An entry that lacks dims that the transform works on; which: what they are, if there is a name for them."""
+    return (
+        f"{transform}: {name_of(key)} has shape {list(shape)} and batch size {list(batch)}; "
+        f"it must have at least {count(least, 'dim')} after the batch dims{which and ': ' + which}"
+    )
+
+
+def written_over(transform: str, key: Key) -> str:
+    """A key that a transform writes, and that something else is under already."""
+    return (
+        f"{transform}: it writes {name_of(key)}, and there is an entry of that name already; "
+        f"give another key, or drop that entry first with ExcludeTransform({name_of(key)})"
+    )
+
+
+def reserved(transform: str, key: Key) -> str:
+    """A key that a transform writes, and that has a meaning of its own in an environment."""
+    return f"{transform}: it writes {name_of(key)}, a name that environments keep for themselves; give another key"
+
+
 def field_missing(transform: str, class_name: str, field: str, keys: Iterable[Key]) -> str:
     """A class named for the observation after a transform, and a field of it that the observation has not."""
     return (

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 
 from .._rules import chain, errors
-from .._rules.keys import Key
+from .._rules.keys import Key, path
 from ..nn._ends import declared
 from ._keys import leaves_of
 
 OUTPUTS = ("observation", "reward", "done")
 INPUTS = ("action", "state")
+RESERVED = frozenset(("next", "_reset", "_step"))
 GROUPS = {name: f"full_{name}_spec" for name in (*OUTPUTS, *INPUTS)}
 
 
@@ -81,9 +82,18 @@ class Layout:
             if key not in known:
                 raise chain.ChainKeyMissing(chain.out_key_unknown(transform, key))
 
+    def check_new(self, transform: str, reads: Iterable[Key], writes: Iterable[Key], names: tuple[str, ...]) -> None:
+        """Refuse to write over what is there already, and is not what the transform reads."""
+        known = self.nodes(*names).difference(reads)
+        for key in writes:
+            if RESERVED.intersection(path(key)):
+                raise errors.StructureError(chain.reserved(transform, key))
+            if key in known:
+                raise errors.StructureError(chain.written_over(transform, key))
+
     def check_apart(self, transform: str) -> None:
-        """Refuse a key that is in two groups of what comes out, or of what goes in."""
-        for groups in (OUTPUTS, INPUTS):
+        """Refuse a key that is in two groups, except a state that is an observation at the same time."""
+        for groups in ((*OUTPUTS, "action"), INPUTS):
             found: dict[Key, str] = {}
             for group in groups:
                 for key in self.keys(group):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from .._rules import errors
 from .._rules.keys import Key, path
 from ._compose import Compose
 from ._layout import Layout
@@ -59,9 +60,10 @@ def stages(transform: Transform, layout: Layout) -> Stages:
     """Put a chain on an environment: each transform looks at what comes to it, and says what leaves it."""
     chain = list(members(transform))
     for one in chain:
+        before = layout
         one._settle(layout)
-        output = one.transform_output_spec(layout.output.clone())
-        input_ = one.transform_input_spec(layout.input.clone())
+        output = named(one, one.transform_output_spec, layout.output.clone())
+        input_ = named(one, one.transform_input_spec, layout.input.clone())
         obs, action = one._classes(layout.obs, layout.action)
         layout = Layout(
             output,
@@ -72,11 +74,22 @@ def stages(transform: Transform, layout: Layout) -> Stages:
             action,
             layout.added.union(one._adds()),
         )
-        one._check_specs(layout)
         layout.check_apart(type(one).__name__)
+        one._check_specs(before, layout)
     for place, one in enumerate(chain):
         one._seen_at_the_end(layout, {path(key) for later in chain[place + 1 :] for key in later._writes})
     return of_members(chain, layout)
+
+
+def named(one: Transform, hook: Callable[[Any], Any], specs: Any) -> Any:
+    """What a hook makes of specs; an error about them begins with the name of the transform."""
+    try:
+        return hook(specs)
+    except errors.RuleError as error:
+        name = type(one).__name__
+        if name in str(error):
+            raise
+        raise type(error)(f"{name}: {error}") from error
 
 
 def survives(key: Key, layout: Layout, written: set[tuple[str, ...]]) -> bool:

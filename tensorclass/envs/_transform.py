@@ -287,11 +287,15 @@ class Transform(nn.Module):
             layout.check_reads(name, self._reads)
             layout.check_takes(name, self._takes)
 
-    def _check_specs(self, layout: Layout) -> None:
-        """Refuse out_keys that the specs after the transform do not tell of."""
+    def _check_specs(self, before: Layout, layout: Layout) -> None:
+        """Refuse out_keys that are taken, and those that the specs after the transform do not tell of."""
+        name = type(self).__name__
+        if not self._opaque:  # A hook of somebody else's may read what it writes.
+            before.check_new(name, self._reads, self._writes, OUTPUTS)
+            before.check_new(name, self._takes, self._gives, INPUTS)
         if not self.missing_tolerance:
-            layout.check_writes(type(self).__name__, self._writes)
-            layout.check_class(type(self).__name__)
+            layout.check_writes(name, self._writes)
+            layout.check_class(name)
 
     def _adds(self) -> tuple[Key, ...]:
         """Observations that are no part of the class of the observation, as a count of steps."""

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from tensorclass import TensorClass, TensorDict, lazy_stack
-from tensorclass.envs import Bounded, Categorical, Composite, NonTensor, OneHot, Unbounded
+from tensorclass.envs import Bounded, Categorical, Composite, NonTensor, OneHot, StackedComposite, Unbounded
 
 
 class Arm(TensorClass):
@@ -305,3 +305,20 @@ def test_how_many_values_a_composite_has() -> None:
     every = spec.enumerate()
     assert every.batch_size == (12,) and every["b"].batch_size == (12,) and spec.is_in(every)
     assert [int(row) for row in every["a"]] == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_nothing_is_set_inside_of_a_leaf() -> None:
+    spec = Composite(pos=Unbounded((3,)))
+    with pytest.raises(RuntimeError, match=r"^'pos' is Unbounded\(shape=\(3,\).*\): nothing can be set inside it$"):
+        spec["pos", "x"] = Unbounded((1,))
+
+    assert spec["pos"] == Unbounded((3,))
+
+
+def test_a_key_inside_of_a_stack_of_composites_is_set_in_each() -> None:
+    agents = StackedComposite(Composite(seen=Unbounded((3,))), Composite(seen=Unbounded((5,))))
+    spec = Composite(agents=agents)
+    spec["agents", "count"] = Unbounded((2, 1))
+
+    assert spec["agents", "count"].shape == (2, 1)
+    assert spec["agents", "seen"].shape == (2, -1)

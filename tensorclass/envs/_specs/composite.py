@@ -126,9 +126,11 @@ class Composite(KeyedSpec):
         if not rest:
             self._specs[first] = self._admitted(first, spec)
             return self
-        if not isinstance(self._specs.get(first), Composite):
-            self._specs[first] = Composite(shape=self._batch, device=self.device)
-        below: Any = self._specs[first]
+        below: Any = self._specs.get(first)
+        if below is None:
+            below = self._specs[first] = Composite(shape=self._batch, device=self.device)
+        elif not isinstance(below, KeyedSpec):
+            raise errors.StructureError(f"{first!r} is {below!r}: nothing can be set inside it")
         below.set(tuple(rest), spec)
         return self
 

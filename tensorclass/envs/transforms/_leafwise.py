@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ..._rules import errors
+from ..._rules import chain, errors
+from ..._rules.keys import Key
 from .._entries import drop
 from .._specs.base import TensorSpec
 from .._specs.box import Bounded, Unbounded
@@ -19,6 +20,11 @@ from .._transform import Keeps, Pairs, Transform
 
 class Leafwise(Keeps):
     """A transform of entries each for itself; a subclass says what becomes of the spec of one."""
+
+    @property
+    def _asks(self) -> tuple[int, str]:
+        """How many dims an entry must have after the batch dims, and what they are."""
+        return 0, ""
 
     def _most_at_once(self, steps: int, stop: bool) -> int:
         own = type(self)._call is not Transform._call or type(self)._reset is not Transform._reset
@@ -32,42 +38,61 @@ class Leafwise(Keeps):
         """The spec of an action or state as it is given from outside."""
         return self._leaf_spec(spec)
 
-    def _named_spec(self, spec: Any) -> Any:
-        """The same; what is wrong with it is said with the name of the transform."""
-        try:
-            return self._leaf_spec(spec)
-        except (RuntimeError, IndexError, ValueError) as error:
-            name = type(self).__name__
-            if str(error).startswith(name):
-                raise
-            raise errors.ShapeError(f"{name}: an entry of shape {list(spec.shape)} will not do: {error}") from error
+    def _outward(self, specs: Any) -> Any:
+        self._check_shapes(specs, self._reads)
+        return respecced(specs, self._pairs, self._leaf_spec, name=type(self).__name__)
+
+    def _inward(self, specs: Any) -> Any:
+        self._check_shapes(specs, self._takes)
+        return respecced(specs, self._inverse, self._leaf_spec_inv, moves=True, name=type(self).__name__)
+
+    def _check_shapes(self, specs: Any, keys: Iterable[Key]) -> None:
+        """Refuse an entry with too few dims: the batch dims are not for the transform."""
+        least, which = self._asks
+        if not isinstance(specs, Composite):
+            return
+        for key in keys:
+            if key in specs.keys(True) and len(specs[key].shape) - len(specs.shape) < least:
+                raise errors.ShapeError(
+                    chain.too_few_dims(
+                        type(self).__name__, key, tuple(specs[key].shape), tuple(specs.shape), least, which
+                    )
+                )
 
     def transform_observation_spec(self, observation_spec: Any) -> Any:
         """The spec of each observation that is read."""
-        return respecced(observation_spec, self._pairs, self._named_spec)
+        return self._outward(observation_spec)
 
     def transform_reward_spec(self, reward_spec: Any) -> Any:
         """The spec of each reward that is read."""
-        return respecced(reward_spec, self._pairs, self._named_spec)
+        return self._outward(reward_spec)
 
     def transform_done_spec(self, done_spec: Any) -> Any:
         """The spec of each flag that is read."""
-        return respecced(done_spec, self._pairs, self._named_spec)
+        return self._outward(done_spec)
 
     def transform_action_spec(self, action_spec: Any) -> Any:
         """The spec of each action as it is given from outside."""
-        return respecced(action_spec, self._inverse, self._leaf_spec_inv, moves=True)
+        return self._inward(action_spec)
 
     def transform_state_spec(self, state_spec: Any) -> Any:
         """The spec of each state as it is given from outside."""
-        return respecced(state_spec, self._inverse, self._leaf_spec_inv, moves=True)
+        return self._inward(state_spec)
 
 
-def respecced(specs: Any, pairs: Pairs, leaf_spec: Callable[[Any], Any], moves: bool = False) -> Any:
-    """Specs with those under some keys changed; moves: what is under another key then is not under its old one."""
+def respecced(
+    specs: Any, pairs: Pairs, leaf_spec: Callable[[Any], Any], moves: bool = False, name: str | None = None
+) -> Any:
+    """Specs with those under some keys changed; moves: what is under another key then is not under its old one.
+
+    name: the transform, which an error about one of them begins with.
+    """
     if not isinstance(specs, Composite):
         return leaf_spec(specs)
-    found = {out_key: leaf_spec(specs[in_key]) for in_key, out_key in pairs if in_key in specs.keys(True)}
+    found = {}
+    for in_key, out_key in pairs:
+        if in_key in specs.keys(True):
+            found[out_key] = leaf_spec(specs[in_key]) if name is None else named(name, in_key, specs[in_key], leaf_spec)
     if moves:
         for in_key, out_key in pairs:
             if in_key != out_key and in_key in specs.keys(True):
@@ -75,6 +100,17 @@ def respecced(specs: Any, pairs: Pairs, leaf_spec: Callable[[Any], Any], moves: 
     for key, spec in found.items():
         specs[key] = spec
     return specs
+
+
+def named(name: str, key: Key, spec: Any, leaf_spec: Callable[[Any], Any]) -> Any:
+    """What a function gives for a spec; what is wrong with it is said with the names of the transform and the key."""
+    try:
+        return leaf_spec(spec)
+    except (RuntimeError, IndexError, ValueError) as error:
+        if str(error).startswith(f"{name}: "):
+            raise
+        shape = list(getattr(spec, "shape", ()))
+        raise errors.ShapeError(f"{name}: {errors.name_of(key)} of shape {shape} will not do: {error}") from error
 
 
 def drop_spec(specs: Any, key: Any) -> None:

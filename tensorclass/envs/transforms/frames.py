@@ -147,6 +147,10 @@ class CatFrames(LastFrames):
         self.dim, self.padding, self.padding_value = dim, padding, padding_value
         self.reset_key, self.done_key = reset_key, done_key
 
+    @property
+    def _asks(self) -> tuple[int, str]:
+        return -self.dim, ""
+
     def _first(self, value: Tensor) -> Tensor:
         return value if self.padding == "same" else torch.full_like(value, self.padding_value)
 

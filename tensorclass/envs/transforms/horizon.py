@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import torch
@@ -99,11 +100,17 @@ class EndOfLifeTransform(Keeps):
     ) -> None:
         super().__init__([], [])
         self.eol_key, self.lives_key, self.done_key, self.eol_attribute = eol_key, lives_key, done_key, eol_attribute
+        self._writes = (eol_key, lives_key)
 
     def _lives(self, flag: Tensor) -> Tensor:
-        found: Any = self._env("the number of lives").base_env
-        for name in self.eol_attribute.split("."):
-            found = getattr(found, name)
+        env = self._env("the number of lives").base_env
+        try:
+            found = functools.reduce(getattr, self.eol_attribute.split("."), env)
+        except AttributeError as error:
+            raise errors.KindError(
+                f"EndOfLifeTransform: {type(env).__name__} has no {self.eol_attribute!r} ({error}); say with "
+                "eol_attribute= where it has the number of lives"
+            ) from error
         lives = torch.as_tensor(found() if callable(found) else found, device=flag.device)
         return lives.to(torch.int64).expand(flag.shape).clone()
 

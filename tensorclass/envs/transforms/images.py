@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from ..._rules import errors
+from ..._rules.nearest import suggest
 from .._specs.box import Bounded
 from .._transform import Keys
 from ._leafwise import Leafwise, like, moved, through
 from .shapes import permuted
 
 GREY = (0.2989, 0.587, 0.114)  # How bright red, green and blue are.
+MODES = ("bilinear", "bicubic", "nearest", "nearest-exact", "area")
 SMOOTH = ("bilinear", "bicubic")  # Those that average over what they leave out.
 
 
@@ -22,9 +24,14 @@ class OfPictures(Leafwise):
     """A transform that reads "pixels" where no in_keys are given: pictures [*, channels, height, width]."""
 
     _usual = ("pixels",)
+    _dims: ClassVar[tuple[str, ...]] = ("height", "width")
 
     def __init__(self, in_keys: Keys = None, out_keys: Keys = None) -> None:
         super().__init__("pixels" if in_keys is None else in_keys, out_keys)
+
+    @property
+    def _asks(self) -> tuple[int, str]:
+        return len(self._dims), ", ".join(self._dims)
 
     def _leaf_spec(self, spec: Any) -> Any:
         if isinstance(spec, Bounded):  # Means of pixels are between the bounds that all pixels share.
@@ -42,6 +49,8 @@ class ToTensorImage(OfPictures):
     from_int: whether to divide by 255; by default, if the numbers are integers. unsqueeze: a dim of size 1 in front of
     the channels. shape_tolerant: a picture that has its channels first already is left as it is.
     """
+
+    _dims = ("height", "width", "channels")
 
     def __init__(
         self,
@@ -98,6 +107,11 @@ class Resize(OfPictures):
         super().__init__(in_keys, out_keys)
         self.w, self.h = w, w if h is None else h
         self.interpolation = str(getattr(interpolation, "value", interpolation))
+        if self.interpolation not in MODES:
+            raise errors.OptionError(
+                f"Resize: interpolation is {self.interpolation!r}{suggest(self.interpolation, MODES)}; "
+                f"one of {errors.some_names(MODES)} would do"
+            )
 
     def _apply_transform(self, value: Tensor) -> Tensor:
         if value.shape[-2:] == (self.w, self.h):
@@ -118,6 +132,8 @@ class GrayScale(OfPictures):
     >>> GrayScale()(pixels=torch.ones(3, 6, 8)).shape
     torch.Size([1, 6, 8])
     """
+
+    _dims = ("channels", "height", "width")
 
     def _apply_transform(self, value: Tensor) -> Tensor:
         if value.ndim < 3 or value.shape[-3] not in (1, 3):

@@ -133,6 +133,10 @@ class BinarizeReward(OfRewards):
     def __init__(self, in_keys: Keys = None, out_keys: Keys = None) -> None:
         super().__init__(in_keys, out_keys)
 
+    @property
+    def _asks(self) -> tuple[int, str]:
+        return 1, ""
+
     def _apply_transform(self, value: Tensor) -> Tensor:
         return (value > 0).to(torch.int64)
 

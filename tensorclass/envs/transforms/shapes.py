@@ -37,6 +37,10 @@ class OneDim(MovesDims):
         self.dim, self.allow_positive_dim = dim, allow_positive_dim
         self._batch_dims = 0
 
+    @property
+    def _asks(self) -> tuple[int, str]:
+        return dims_up_to(self.dim), ""
+
     def _settle(self, layout: Layout) -> None:
         super()._settle(layout)
         self._batch_dims = len(layout.batch)
@@ -60,6 +64,10 @@ class UnsqueezeTransform(OneDim):
     >>> UnsqueezeTransform(-1, in_keys=["a"])(a=torch.zeros(3)).shape
     torch.Size([3, 1])
     """
+
+    @property
+    def _asks(self) -> tuple[int, str]:
+        return dims_up_to(self.dim) - 1, ""  # The new one is not there yet.
 
     def _apply_transform(self, value: Any) -> Any:
         return value.unsqueeze(self._place)
@@ -105,6 +113,10 @@ class FlattenObservation(MovesDims):
         self.first_dim, self.last_dim = first_dim, last_dim
         self._batch_dims = 0
 
+    @property
+    def _asks(self) -> tuple[int, str]:
+        return max(dims_up_to(self.first_dim), dims_up_to(self.last_dim)), ""
+
     def _settle(self, layout: Layout) -> None:
         super()._settle(layout)
         self._batch_dims = len(layout.batch)
@@ -144,6 +156,10 @@ class PermuteTransform(MovesDims):
         self.dims = tuple(dims)
         self._back = tuple([list(dims).index(dim) - count for dim in range(-count, 0)])
 
+    @property
+    def _asks(self) -> tuple[int, str]:
+        return len(self.dims), ""
+
     def _apply_transform(self, value: Any) -> Any:
         return permuted(value, self.dims)
 
@@ -155,6 +171,11 @@ def permuted(value: Any, dims: Sequence[int]) -> Any:
     """A tensor or spec with its last dims in another order."""
     front = value.ndim - len(dims)
     return value.permute(*range(front), *[value.ndim + dim for dim in dims])
+
+
+def dims_up_to(dim: int) -> int:
+    """How many dims an entry has at least, if it has this one."""
+    return -dim if dim < 0 else dim + 1
 
 
 def check_dim(transform: str, dim: int, allow_positive: bool) -> None:

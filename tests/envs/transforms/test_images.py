@@ -102,7 +102,7 @@ def test_crops_take_a_corner_or_the_middle() -> None:
 def test_an_entry_that_is_no_picture_is_refused_when_the_environment_is_made() -> None:
     for transform in (Resize(3, in_keys=["observation"]), FlattenObservation(-2, -1, in_keys=["observation"])):
         name = type(transform).__name__
-        with pytest.raises(RuntimeError, match=rf"{name}: an entry of shape \[1\] will not do: "):
+        with pytest.raises(RuntimeError, match=rf"^{name}: 'observation' has shape \[1\] and batch size \[\]; "):
             TransformedEnv(Counter(), transform)
 
 
