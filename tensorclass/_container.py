@@ -146,7 +146,10 @@ class Container(
     @names.setter
     def names(self, names: Sequence[str | None] | None) -> None:
         self._check_thawed("set 'names'")
-        object.__setattr__(self, "_names", checked_names(names, len(self._batch)))
+        self._set_names(checked_names(names, len(self._batch)))
+
+    def _set_names(self, names: Names | None) -> None:
+        object.__setattr__(self, "_names", names)
 
     def refine_names(self, *names: Any) -> Self:
         """Name dims that have no name, in place; '...' stands for the dims in between.
@@ -163,19 +166,19 @@ class Container(
         for old, new in zip(before, ready):
             if old is not None and new is not None and old != new:
                 raise errors.StructureError(f"refine_names: dim {old!r} has a name; rename({old}={new!r}) changes it")
-        object.__setattr__(self, "_names", tuple([old if new is None else new for old, new in zip(before, ready)]))
+        self._set_names(tuple([old if new is None else new for old, new in zip(before, ready)]))
         return self
 
     def rename(self, *names: str | None, **changes: str) -> Self:
         """The same container with other dim names."""
         ready = renamed(self, names, changes)
         out = type(self).copy(self)
-        object.__setattr__(out, "_names", ready)
+        out._set_names(ready)
         return out
 
     def rename_(self, *names: str | None, **changes: str) -> Self:
         """Other dim names, in place: all of them in order, or old=new."""
-        object.__setattr__(self, "_names", renamed(self, names, changes))
+        self._set_names(renamed(self, names, changes))
         return self
 
     def auto_batch_size_(self, batch_dims: int | None = None) -> Self:

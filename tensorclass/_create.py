@@ -17,6 +17,7 @@ from ._tree.node import Node, is_tree, kind
 N = TypeVar("N", bound=Node)
 BATCH = "__batch_size"
 DEVICE = "__device"
+ITEMS = "__items"
 
 
 class CreateMethods(Node):
@@ -82,10 +83,13 @@ class CreateMethods(Node):
             return type(items[0]).lazy_stack(items, dim)
 
     def state_dict(self, **_: Any) -> dict[str, Any]:
-        """The entries as nested dicts, with the batch size and device beside them."""
+        """The entries as nested dicts, with the batch size and device beside them; items that differ one by one."""
         state: dict[str, Any] = {}
-        for key, value in self._fields.items():
-            state[key] = type(value).state_dict(value) if is_tree(value) else value
+        if self._items is not None and not _stacks(self):
+            state[ITEMS] = [type(item).state_dict(item) for item in self._items]
+        else:
+            for key, value in self._fields.items():
+                state[key] = type(value).state_dict(value) if is_tree(value) else value
         state[BATCH] = self._batch
         state[DEVICE] = self._device
         return state
@@ -126,8 +130,29 @@ def _new(node: N, size: tuple[Any, ...], make: Callable[[Tensor, tuple[int, ...]
     return out
 
 
+def _stacks(stack: Any) -> bool:
+    """Whether the entries of a lazy stack can be read: all items have them, in one shape."""
+    try:
+        keys = stack._fields.keys()
+    except (errors.RaggedError, errors.StructureError):
+        return False
+    return all(item._fields.keys() == keys for item in stack._items)
+
+
 def _check_state(node: Any, state: Mapping[str, Any], strict: bool, at: tuple[str, ...]) -> None:
     node._check_thawed("load_state_dict()")
+    if ITEMS in state:
+        items, mine = state[ITEMS], node._items
+        if mine is None or len(items) != len(mine):
+            place = f"{errors.name_of(at)} is" if at else "this is"
+            here = kind(node) if mine is None else f"a lazy stack of {errors.count(len(mine), 'item')}"
+            raise errors.StructureError(
+                f"load_state_dict: {place} {here}; the state is that of a lazy stack of "
+                f"{errors.count(len(items), 'item')}"
+            )
+        for item, one in zip(mine, items):
+            _check_state(item, one, strict, at)
+        return
     given = [key for key in state if key not in (BATCH, DEVICE)]
     missing = [(*at, key) for key, value in node._fields.items() if key not in given and value is not None]
     extra = [(*at, key) for key in given if key not in node._fields]
@@ -155,6 +180,10 @@ def _check_state(node: Any, state: Mapping[str, Any], strict: bool, at: tuple[st
 
 
 def _load_state(node: Any, state: Mapping[str, Any], assign: bool) -> None:
+    if ITEMS in state:
+        for item, one in zip(node._items, state[ITEMS]):
+            _load_state(item, one, assign)
+        return
     for key, value in node._fields.items():
         if key not in state:
             continue

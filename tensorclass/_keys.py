@@ -189,6 +189,10 @@ class KeyMethods(Node):
     def set_(self, key: NestedKey, value: Any, *, non_blocking: bool = False) -> Self:
         """Copy a value into the tensor under a key, in place."""
         names = path(key)
+        stack, rest = _stack_on(self, names)
+        if stack is not None:
+            type(stack).set_(stack, rest, value, non_blocking=non_blocking)
+            return self
         leaf = _to_write("set_", self, names)
         if isinstance(leaf, Tensor):
             new = self._validate(unravel(key), value)
@@ -225,6 +229,10 @@ class KeyMethods(Node):
 
     def fill_(self, key: NestedKey, value: float | bool) -> Self:
         """Fill the tensor under a key with a number, in place."""
+        stack, rest = _stack_on(self, path(key))
+        if stack is not None:
+            type(stack).fill_(stack, rest, value)
+            return self
         leaf = _to_write("fill_", self, path(key))
         if not isinstance(leaf, Tensor):
             raise errors.StructureError(f"fill_: {errors.name_of(unravel(key))} is {kind(leaf)}, no tensor")
@@ -327,7 +335,11 @@ class KeyMethods(Node):
 
     def set_at_(self, key: NestedKey, value: Any, index: Any) -> Self:
         """Copy a value into some rows of the entry under a key, in place."""
-        _to_write("set_at_", self, path(key))[index] = value
+        stack, rest = _stack_on(self, path(key))
+        if stack is not None:
+            type(stack).set_at_(stack, rest, value, index)
+        else:
+            _to_write("set_at_", self, path(key))[index] = value
         return self
 
     def get_at(self, key: NestedKey, index: Any, default: Any = MISSING) -> Any:
@@ -500,6 +512,17 @@ class KeyMethods(Node):
     def _untyped(self, fields: dict[str, Any], inplace: bool) -> TensorDict:
         """These entries as a TensorDict, or (inplace) as the entries of this one."""
         raise NotImplementedError
+
+
+def _stack_on(node: Any, names: tuple[str, ...]) -> tuple[Any, tuple[str, ...]]:
+    """The lazy stack on the way to an entry, and the rest of the way: what it reads is a copy, so it writes itself."""
+    for depth, name in enumerate(names[:-1], 1):
+        node = node._fields.get(name)
+        if not is_tree(node):
+            break
+        if node._items is not None:
+            return node, names[depth:]
+    return None, ()
 
 
 def _to_write(op: str, node: Node, names: tuple[str, ...]) -> Any:

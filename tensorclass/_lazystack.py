@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from abc import ABCMeta
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import torch
-from torch import Size, Tensor
+from torch import Tensor
 from typing_extensions import Self
 
 from ._construct import no_attribute, write
-from ._container import Container
+from ._container import Container, names_of
 from ._data import NonTensorStack, join_values
-from ._lazyrows import is_flag, joined_rows, no_rows, picked, row_of
-from ._lazywrite import writes
+from ._lazyitems import ItemMethods
+from ._lazyrows import is_flag, no_rows, picked, row_of
+from ._lazywrite import rows_for, writes
 from ._methods.planned import PlannedMoves
 from ._rules import errors
 from ._rules.dims import new_dim_in
@@ -24,20 +25,22 @@ from ._rules.reserved import IN_PLACE
 from ._tensordict import TensorDict
 from ._tree import pytree
 from ._tree.assign import Jobs, carry_out
-from ._tree.contract import as_size
 from ._tree.index import Items, prepared
-from ._tree.join import equal, kin, rows_of
+from ._tree.join import equal, kin
 from ._tree.lazy import LazyNode, alike, stacked_batch
-from ._tree.node import Names, Node, is_tree, kind
+from ._tree.node import Names, Node, entry, is_tree, kind
 from ._update import Pair, Plan
 
 C = TypeVar("C", bound=Container)
 
 
-class LazyStack(PlannedMoves, LazyNode, Container):
+class LazyStack(PlannedMoves, LazyNode, ItemMethods):
     """What lazy stacks of TensorDicts and of typed classes share."""
 
     __slots__ = ()
+
+    if TYPE_CHECKING:
+        _around: tuple[Any, str] | None  # The stack that this one was read out of, and the key there.
 
     @classmethod
     def _of(cls, items: list[Any], dim: int) -> Any:
@@ -51,6 +54,7 @@ class LazyStack(PlannedMoves, LazyNode, Container):
         object.__setattr__(new, "_names", None if names is None else (*names[:dim], None, *names[dim:]))
         object.__setattr__(new, "_locked", False)
         object.__setattr__(new, "_leaves", None)
+        object.__setattr__(new, "_around", None)
         return new
 
     def _restack(self, items: Sequence[Any], dim: int | None = None) -> Any:  # A plain list of plain values, too.
@@ -59,7 +63,17 @@ class LazyStack(PlannedMoves, LazyNode, Container):
             return no_rows(self._items[0], at)
         if isinstance(items[0], NonTensorStack) or not isinstance(items[0], Node):
             return list(items)
-        return lazy_stack(items, at)
+        return with_name(lazy_stack(items, at), self._dim_name())
+
+    def _dim_name(self) -> str | None:
+        """The name of the stack dim, which no item has."""
+        return None if self._names is None else self._names[self._dim]
+
+    def _set_names(self, names: Names | None) -> None:
+        super()._set_names(names)
+        rest = None if names is None else (*names[: self._dim], *names[self._dim + 1 :])
+        for item in self._items:
+            item._set_names(None if rest is None or not any(rest) else rest)
 
     # ---- dense, when asked for ----------------------------------------------------------------------------------
 
@@ -86,14 +100,16 @@ class LazyStack(PlannedMoves, LazyNode, Container):
             column.append(item._fields[key])
         return self._joined(key, column)
 
-    def _joined(self, key: Key, column: list[Any]) -> Any:
+    def _joined(self, key: str, column: list[Any]) -> Any:
         first = column[0]
         if all(isinstance(value, Tensor) for value in column):
             if any(value.shape != first.shape or value.is_nested for value in column):
                 raise errors.RaggedError(errors.shapes_differ(key, [tuple(value.shape) for value in column]))
             return torch.stack(column, self._dim)
         if all(is_tree(value) for value in column):
-            return lazy_stack(column, self._dim)
+            nested = lazy_stack(column, self._dim)
+            object.__setattr__(nested, "_around", (self, key))
+            return nested
         if all(value is None for value in column):
             return None
         if any(isinstance(value, Tensor) or is_tree(value) for value in column):
@@ -254,10 +270,17 @@ class LazyStack(PlannedMoves, LazyNode, Container):
                 )
             if type(value) is not type(row):
                 raise errors.KindError(f"index: a row is a {type(row).__name__}, the value {kind(value)}")
-            self._items[place] = value
-            object.__setattr__(self, "_batch", stacked_batch(self._items, 0))
+            self._replace(place, value)
             return
         carry_out(self._planned(prepared(index, self._batch, spread_masks=False), value))
+
+    def _replace(self, place: int, value: Any) -> None:
+        """Put another item in place of one; a stack that was read out of others has them take it in, too."""
+        if self._around is not None:
+            stack, key = self._around
+            type(stack._items[place]).set(stack._items[place], key, value)
+        self._items[place] = value
+        object.__setattr__(self, "_batch", stacked_batch(self._items, 0))
 
     def _planned(self, items: Items, value: Any) -> Jobs:
         jobs: Jobs = []
@@ -271,22 +294,31 @@ class LazyStack(PlannedMoves, LazyNode, Container):
     def set(self, key: Any, value: Any, *, inplace: bool = False, non_blocking: bool = False) -> Self:
         """Put a value under a key: its rows along the stack dim go to the items, all checked before the first."""
         self._check_open(f"set {errors.name_of(path(key))}")
-        rows = self._split_value(path(key), value)
+        rows = rows_for(self, path(key), value)
+        if inplace and all(key in item for item in self._items):
+            return type(self).set_(self, key, value)
         trial = [type(item).copy(item) for item in self._items]
         for item, row in zip(trial, rows):
             type(item).set(item, key, row)
         for item, row in zip(self._items, rows):
-            type(item).set(item, key, row, inplace=inplace)
+            type(item).set(item, key, row)
         return self
 
     def set_(self, key: Any, value: Any, *, non_blocking: bool = False) -> Self:
-        """Copy a value into the tensors under a key, in place."""
-        for item, row in zip(self._items, self._split_value(path(key), value)):
-            type(item).set_(item, key, row, non_blocking=non_blocking)
+        """Copy a value into the tensors under a key, in place, once all its rows have been found to fit."""
+        names = path(key)
+        for item in self._items:
+            entry(item, names)
+        plan = Plan(clone=False, inplace=True, only=None)
+        self._plan_update([(names, value)], plan, ())
+        plan.carry_out()
         return self
 
     def fill_(self, key: Any, value: float | bool) -> Self:
         """Fill the tensors under a key with a number, in place."""
+        names = path(key)
+        for item in self._items:
+            entry(item, names)
         for item in self._items:
             type(item).fill_(item, key, value)
         return self
@@ -296,35 +328,12 @@ class LazyStack(PlannedMoves, LazyNode, Container):
         type(self).__setitem__(self, index, {key: value})
         return self
 
-    def _split_value(self, names: tuple[str, ...], value: Any) -> list[Any]:
-        count = len(self._items)
-        if isinstance(value, Mapping):
-            columns = {key: self._split_value((*names, *path(key)), part) for key, part in value.items()}
-            return [{key: column[row] for key, column in columns.items()} for row in range(count)]
-        if isinstance(value, (list, tuple)) and len(value) == count and self._dim == 0:
-            return list(value)
-        if isinstance(value, Tensor) and value.is_nested:
-            rows = list(value.unbind(0))
-        elif isinstance(value, Tensor):
-            if value.ndim <= self._dim or value.shape[self._dim] != count:
-                raise errors.ShapeError(errors.batch_mismatch(names, tuple(value.shape), tuple(self._batch)))
-            return list(value.unbind(self._dim))
-        elif isinstance(value, Node):
-            if len(value._batch) <= self._dim or value._batch[self._dim] != count:
-                raise errors.ShapeError(errors.node_mismatch(names, tuple(value._batch), tuple(self._batch)))
-            return list(type(value).unbind(value, self._dim))
-        else:
-            return [value] * count
-        if len(rows) != count:
-            raise errors.ShapeError(f"{errors.name_of(names)} has {len(rows)} rows; the stack has {count}")
-        return rows
-
     def _put(self, name: str, value: Any) -> None:
-        for item, row in zip(self._items, self._split_value((name,), value)):
+        for item, row in zip(self._items, rows_for(self, (name,), value)):
             item._put(name, row)
 
     def _validate(self, key: Key, value: Any) -> Any:
-        for item, row in zip(self._items, self._split_value(path(key), value)):
+        for item, row in zip(self._items, rows_for(self, path(key), value)):
             item._validate(key, row)
         return value
 
@@ -341,103 +350,11 @@ class LazyStack(PlannedMoves, LazyNode, Container):
 
     def _plan_update(self, given: Iterable[Pair], plan: Plan, at: tuple[str, ...]) -> None:
         for names, value in given:
-            for item, row in zip(self._items, self._split_value((*at, *names), value)):
+            for item, row in zip(self._items, rows_for(self, (*at, *names), value)):
                 item._plan_update([(names, row)], plan, at)
 
-    # ---- to the items -------------------------------------------------------------------------------------------
-
-    def _map(self, call: Callable[[Any], Any]) -> Any:
-        return self._restack([call(item) for item in self._items])
-
-    def clone(self, recurse: bool = True, **options: Any) -> Any:
-        """A copy with tensors of its own; with recurse=False the tensors are shared."""
-        return self._map(lambda item: type(item).clone(item, recurse, **options))
-
-    def copy(self) -> Any:
-        """A lazy stack with the same tensors."""
-        return self._map(lambda item: type(item).copy(item))
-
-    def __copy__(self) -> Any:
-        return type(self).copy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        import copy
-
-        return self._map(lambda item: copy.deepcopy(item, memo))
-
-    def to(self, *args: Any, **options: Any) -> Any:
-        """Move or cast every item."""
-        return self._map(lambda item: type(item).to(item, *args, **options))
-
-    def select(self, *keys: Any, inplace: bool = False, strict: bool = True) -> Any:
-        """Only the entries under these keys."""
-        return self._map(lambda item: type(item).select(item, *keys, inplace=inplace, strict=strict))
-
-    def exclude(self, *keys: Any, inplace: bool = False) -> Any:
-        """All entries but those under these keys."""
-        return self._map(lambda item: type(item).exclude(item, *keys, inplace=inplace))
-
-    def _remove(self, names: tuple[str, ...]) -> None:
-        for item in self._items:
-            item._remove(names)
-
-    def empty(self, recurse: bool = False, **options: Any) -> Any:
-        """A lazy stack of items without entries."""
-        return self._map(lambda item: type(item).empty(item, recurse, **options))
-
-    def flatten_keys(self, separator: str = ".", *, inplace: bool = False) -> Any:
-        """All entries of nested containers at the root of every item."""
-        return self._map(lambda item: type(item).flatten_keys(item, separator))
-
-    def unflatten_keys(self, separator: str = ".", *, inplace: bool = False) -> Any:
-        """Nested containers out of keys that hold the separator."""
-        return self._map(lambda item: type(item).unflatten_keys(item, separator))
-
-    def apply(self, fn: Callable[..., Any], *others: Any, batch_size: Any = None, **options: Any) -> Any:
-        """Call a function on every tensor of every item."""
-        return self._applied("apply", fn, others, batch_size, options)
-
-    def named_apply(self, fn: Callable[..., Any], *others: Any, batch_size: Any = None, **options: Any) -> Any:
-        """Like apply, with the key as first argument."""
-        return self._applied("named_apply", fn, others, batch_size, options)
-
-    def _applied(self, op: str, fn: Any, others: tuple[Any, ...], batch_size: Any, options: dict[str, Any]) -> Any:
-        at = self._dim
-        if batch_size is not None:
-            batch = as_size(batch_size)
-            if len(batch) <= at or batch[at] != len(self._items):
-                raise errors.ShapeError(
-                    f"{op}: batch_size {list(batch)} does not keep the stack dim, which is dim {at} of size "
-                    f"{len(self._items)}; .densify() makes a container that has none"
-                )
-            options = {**options, "batch_size": (*batch[:at], *batch[at + 1 :])}
-        rows = zip(self._items, *[rows_of(self, other) for other in others])
-        return self._restack([getattr(type(item), op)(item, fn, *rest, **options) for item, *rest in rows])
-
-    def _below(self) -> list[Any]:
-        return list(self._items)
-
-    def _set_batch(self, batch: Size) -> None:
-        if batch != self._batch:
-            raise errors.ShapeError(
-                "batch_size: that of a lazy stack is its items'; .contiguous() makes a dense container"
-            )
-
-    def to_dict(self, **options: Any) -> dict[str, Any]:
-        """The entries as a dict; those of different sizes as lists."""
-        rows = [type(item).to_dict(item, **options) for item in self._items]
-        return joined_rows(rows, self._dim)
-
-    def tolist(self) -> list[Any]:
-        """The rows as nested lists of dicts."""
-        return [type(item).tolist(item) for item in self._items] if self._dim == 0 else super().tolist()
-
-    def to_tensordict(self, **options: Any) -> Any:
-        """A lazy stack of TensorDicts with the same entries."""
-        return self._map(lambda item: type(item).to_tensordict(item))
-
     def __reduce__(self) -> Any:
-        return lazy_stack, (self._items, self._dim)
+        return _restore, (list(self._items), self._dim, self._dim_name(), bool(self._locked))
 
     def __repr__(self) -> str:
         ragged = "".join(f" {index}: {item!r}\n" for index, item in enumerate(self._items[:3]))
@@ -462,7 +379,7 @@ class LazyStackedTensorDict(LazyStack, TensorDict):  # type: ignore[override]  #
     (torch.Size([3, -1]), torch.Size([5, 4]), torch.Size([3, 2, 4]))
     """
 
-    __slots__ = ("_dim", "_items")
+    __slots__ = ("_around", "_dim", "_items")
 
     def __init__(self, *items: Any, stack_dim: int = 0) -> None:
         _become(self, lazy_stack(list(items), stack_dim))
@@ -502,6 +419,20 @@ def lazy_stack(items: Sequence[C], dim: int = 0) -> C:
     return out
 
 
+def with_name(stack: C, name: str | None) -> C:
+    """A new lazy stack, its stack dim under a name."""
+    if name is not None and isinstance(stack, LazyStack):
+        names = list(names_of(stack))
+        names[stack._dim] = name
+        object.__setattr__(stack, "_names", tuple(names))
+    return stack
+
+
+def _restore(items: list[Any], dim: int, name: str | None, locked: bool) -> Any:
+    stack: Any = with_name(lazy_stack(items, dim), name)
+    return stack.lock_() if locked else stack
+
+
 def _one_base(items: list[Any]) -> type[Any]:
     """The class that all items have, lazy stacks of it included, or the error that names one that has not."""
     for number, item in enumerate(items):
@@ -537,7 +468,7 @@ def _make_lazy_class(base: Any) -> None:
     if "_lazy" in base.__dict__:
         return
     space: dict[str, Any] = {
-        "__slots__": ("_dim", "_items"),
+        "__slots__": ("_around", "_dim", "_items"),
         "__module__": base.__module__,
         "__qualname__": base.__qualname__,
     }
@@ -568,7 +499,7 @@ def _init_of(base: type[Any]) -> Any:
 
 
 def _become(new: Any, made: Any) -> None:
-    for name in ("_items", "_dim", "_batch", "_device", "_names", "_locked", "_leaves"):
+    for name in ("_items", "_dim", "_batch", "_device", "_names", "_locked", "_leaves", "_around"):
         object.__setattr__(new, name, getattr(made, name))
 
 
@@ -604,14 +535,21 @@ def _children(stack: Any) -> tuple[list[Any], Any]:
     dense = _dense_or_none(stack)
     # Where grad is about to wrap the tensors that come in, stacked copies of them would not do.
     if dense is None or (pytree.is_wrapped(dense) and not pytree.is_wrapped(stack)):
-        return list(stack._items), stack._dim
+        return list(stack._items), Along(stack._dim, stack._dim_name())
     return pytree.flatten(dense)
 
 
+class Along(NamedTuple):
+    """Where the children of a ragged stack stand."""
+
+    dim: int
+    name: str | None
+
+
 def _from_children(children: Any, context: Any) -> Any:
-    if not isinstance(context, int):
+    if not isinstance(context, Along):
         return pytree.unflatten(children, context)
-    stack: Any = lazy_stack(list(children), context)
+    stack: Any = with_name(lazy_stack(list(children), context.dim), context.name)
     dense = _dense_or_none(stack) if pytree.is_wrapped(stack) else None
     return stack if dense is None else dense
 
@@ -631,11 +569,12 @@ def join_lazy(op: str, items: list[Any], dim: int) -> Any:
     at = dim + len(lead._batch) if dim < 0 else dim
     if at == lead._dim:
         parts = [part for item in items for part in type(item).unbind(item, at)]
-        return lazy_stack(parts, at)
+        return with_name(lazy_stack(parts, at), lead._dim_name())
     columns = zip(*[type(item).unbind(item, lead._dim) for item in items])
     inner = at - (at > lead._dim)
-    return lazy_stack([type(column[0])._join("cat", list(column), inner) for column in columns], lead._dim)
+    joined = [type(column[0])._join("cat", list(column), inner) for column in columns]
+    return with_name(lazy_stack(joined, lead._dim), lead._dim_name())
 
 
 register_lazy(LazyStackedTensorDict)
-torch.serialization.add_safe_globals([lazy_stack])  # It only puts containers side by side.
+torch.serialization.add_safe_globals([lazy_stack, _restore])  # They only put containers side by side.

@@ -1,4 +1,4 @@
-"""Rows written into a lazy stack: which rows of which item, and the part of the value that goes there."""
+"""Writes to a lazy stack: which item, which rows of it, and the part of the value that goes there."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from torch import Size, Tensor
 
 from ._container import Container
 from ._rules import errors, indexing
+from ._rules.keys import path
 from ._tree.assign import by_name
 from ._tree.index import Items, batch_after
 from ._tree.node import Node
@@ -70,6 +71,31 @@ def _rows(value: Any, rows: Size, in_dict: bool = False) -> Callable[[Any], Any]
         lined_up = tensor.reshape(-1, *tensor.shape[len(rows) :]) if rows else tensor.unsqueeze(0)
         return lambda places: lined_up[places]
     return lambda places: value
+
+
+def rows_for(stack: Any, names: tuple[str, ...], value: Any) -> list[Any]:
+    """What each item gets of a value that is put under a key."""
+    count = len(stack._items)
+    if isinstance(value, Mapping):
+        columns = {key: rows_for(stack, (*names, *path(key)), part) for key, part in value.items()}
+        return [{key: column[row] for key, column in columns.items()} for row in range(count)]
+    if isinstance(value, (list, tuple)) and len(value) == count and stack._dim == 0:
+        return list(value)
+    if isinstance(value, Tensor) and value.is_nested:
+        rows = list(value.unbind(0))
+    elif isinstance(value, Tensor):
+        if value.ndim <= stack._dim or value.shape[stack._dim] != count:
+            raise errors.ShapeError(errors.batch_mismatch(names, tuple(value.shape), tuple(stack._batch)))
+        return list(value.unbind(stack._dim))
+    elif isinstance(value, Node):
+        if len(value._batch) <= stack._dim or value._batch[stack._dim] != count:
+            raise errors.ShapeError(errors.node_mismatch(names, tuple(value._batch), tuple(stack._batch)))
+        return list(type(value).unbind(value, stack._dim))
+    else:
+        return [value] * count
+    if len(rows) != count:
+        raise errors.ShapeError(f"{errors.name_of(names)} has {len(rows)} rows; the stack has {count}")
+    return rows
 
 
 def _is_row_by_row(first: Any, value: Any) -> bool:

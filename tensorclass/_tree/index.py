@@ -137,9 +137,8 @@ def _counted(item: Any) -> Any:
 
 
 def _names_after(names: tuple[str | None, ...], items: Items, rank: int) -> tuple[str | None, ...]:
-    if len(items) == 1 and isinstance(items[0], Tensor) and items[0].ndim == 1:
-        return names
-    if any(isinstance(item, (Tensor, bool)) for item in items):
+    picks = [item for item in items if isinstance(item, Tensor)]
+    if any(item.__class__ is bool for item in items) or (picks and not _stays_in_place(picks, items)):
         return (None,) * rank
     kept: list[str | None] = []
     dim = 0
@@ -149,5 +148,13 @@ def _names_after(names: tuple[str | None, ...], items: Items, rank: int) -> tupl
             continue
         if isinstance(item, slice):
             kept.append(names[dim])
+        elif isinstance(item, Tensor):
+            kept += [names[dim]] if item.ndim == 1 else [None] * item.ndim
         dim += 1
     return (*kept, *names[dim:])
+
+
+def _stays_in_place(picks: list[Tensor], items: Items) -> bool:
+    """Whether the dims that index tensors give stand where those were that they take."""
+    flag = picks[0].ndim == 0 and picks[0].dtype is torch.bool
+    return len(picks) == 1 and not flag and not any(item.__class__ is int for item in items)

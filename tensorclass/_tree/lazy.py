@@ -143,10 +143,12 @@ def stacked_batch(items: Sequence[Node], dim: int) -> Size:
     """The batch size of a lazy stack: -1 where the items differ."""
     batches = [item._batch for item in items]
     first, count = batches[0], len(batches)
-    if alike(batches):
+    # Most items have one of a few batch sizes, and only these are compared; symbolic ones have no hash.
+    different = batches if torch.compiler.is_compiling() else list({*batches})
+    if alike(different):
         return Size((*first[:dim], count, *first[dim:]))
     try:
-        columns = list(zip(*batches, strict=True))
+        columns = list(zip(*different, strict=True))
     except ValueError:
         number, batch = next(pair for pair in enumerate(batches) if len(pair[1]) != len(first))
         raise errors.ShapeError(
