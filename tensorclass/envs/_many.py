@@ -14,6 +14,7 @@ from .._tensordict import TensorDict
 from .._tree.contract import full_device
 from . import _operations as operations
 from . import _uneven as uneven
+from ._alike import check_alike
 from ._creator import creators
 from ._env import EnvBase
 from ._keys import leaves_of
@@ -120,12 +121,9 @@ class Many(EnvBase[Obs, Action]):
             self.train(False)
 
     def _know(self, found: list[Description]) -> None:
-        batches = {one.batch for one in found}
-        if len(batches) > 1:
-            sizes = ", ".join(str(list(batch)) for batch in sorted(batches))
-            raise errors.ShapeError(f"{type(self).__name__}: the environments have batch sizes {sizes}; one would do")
         own = vars(self)
-        own["_batch"] = torch.Size((self.num_workers, *batches.pop()))
+        check_alike(type(self).__name__, found)
+        own["_batch"] = torch.Size((self.num_workers, *found[0].batch))
         devices = {one.device for one in found}
         own["_below"] = devices.pop() if len(devices) == 1 else None
         own["_on"] = own["_wanted"] or own["_below"]

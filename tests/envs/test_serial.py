@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from tensorclass import LazyStackedTensorDict, TensorDict
 from tensorclass.envs import (
     Bounded,
+    Categorical,
     CatTensors,
     Composite,
     EnvBase,
@@ -160,9 +161,62 @@ def test_what_is_refused() -> None:
     with pytest.raises(TypeError, match="^the function that makes environments returned int, no EnvBase$"):
         SerialEnv(2, lambda: 3).reset()  # type: ignore[arg-type, return-value]  # What is refused.
     with pytest.raises(
-        RuntimeError, match=r"^SerialEnv: the environments have batch sizes \[2\], \[3\]; one would do$"
+        RuntimeError, match=r"^SerialEnv: environment 0 has batch size \[2\], environment 1 \[3\]; they must be equal$"
     ):
         SerialEnv(2, [lambda: Counter(batch_size=2), lambda: Counter(batch_size=3)]).reset()
+
+
+class Unlike(EnvBase):
+    """With specs of one's own choice."""
+
+    def __init__(self, observation: Any, action: Any = None, reward: Any = None, device: Any = None) -> None:
+        super().__init__(device=device)
+        self.observation_spec = observation
+        self.action_spec = Bounded(-1.0, 1.0, (1,)) if action is None else action
+        self.reward_spec = Unbounded((1,)) if reward is None else reward
+
+
+POS = "Unbounded(shape=(3,), device='cpu', dtype=torch.float32)"
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        (
+            {"observation": Composite(pos=Unbounded((3, 3)))},
+            f"'pos' is {POS} in environment 0, {POS.replace('3,', '3, 3')} in environment 1; sizes may differ, "
+            "the number of dims may not",
+        ),
+        (
+            {"observation": Composite(pos=Composite(x=Unbounded((3,))))},
+            f"environment 0 has 'pos' ({POS}), environment 1 ('pos', 'x') ({POS}); an entry is a tensor in "
+            "all, or a container in all",
+        ),
+        (
+            {"observation": Composite(pos=Unbounded((3,))), "action": Categorical(3)},
+            "'action' is Bounded(low=-1.0, high=1.0, shape=(1,), device='cpu', dtype=torch.float32) in environment 0, "
+            "Categorical(n=3, shape=(), device='cpu', dtype=torch.int64) in environment 1; sizes may differ, "
+            "the number of dims may not",
+        ),
+        (
+            {"observation": Composite(pos=Unbounded((3,))), "reward": Composite(gain=Unbounded((1,)))},
+            "the reward keys of environment 0 are 'reward', those of environment 1 'gain'; they must be the same",
+        ),
+        (
+            {"observation": Composite(pos=Unbounded((3,))), "device": "meta"},
+            "environment 0 is on cpu, environment 1 on meta; they must be on the same device",
+        ),
+    ],
+    ids=["dims", "nested", "action", "reward", "device"],
+)
+def test_environments_that_do_not_fit_are_named_with_key_and_specs(other: dict[str, Any], says: str) -> None:
+    env = SerialEnv(
+        2, Unlike, create_env_kwargs=[{"observation": Composite(pos=Unbounded((3,))), "device": "cpu"}, other]
+    )
+    with pytest.raises((RuntimeError, KeyError)) as refused:
+        env.reset()
+
+    assert str(refused.value) == f"SerialEnv: {says}"
 
 
 # ---- ends of episodes -----------------------------------------------------------------------------------------------
