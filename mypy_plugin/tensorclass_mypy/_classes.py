@@ -31,6 +31,7 @@ from ._say import meant
 from ._types import base_named, is_container, is_ours, is_tensor
 
 CLASS = "tensorclass._tensorclass.TensorClass"
+TYPED = "tensorclass._typedtensordict.TypedTensorDict"
 DECORATOR = "tensorclass._decorator.tensorclass"
 OPTIONS = ("frozen", "autocast", "nocast", "tensor_only", "shadow")
 
@@ -70,7 +71,7 @@ def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:
         target = statement.lvalues[0]
         if not isinstance(target, NameExpr) or _is_class_var(statement.unanalyzed_type):
             continue
-        hint = _hints.of_type(tree, statement.unanalyzed_type) if tree is not None else None
+        hint = _hints.of_type(tree, ctx.api, statement.unanalyzed_type) if tree is not None else None
         if hint is not None:
             shapes[target.name] = [hint.text, hint.kind]
             wrong = strings.mistake(hint.text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, Expression, TypeInfo
+from mypy.nodes import ARG_STAR2, CallExpr, Expression, TypeInfo
 from mypy.types import Instance
 from mypy.typevars import fill_typevars_with_any
 
@@ -15,7 +15,7 @@ from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
 from ._containers import against, as_field, declared_value, misfit, sentence, sizes_of, store
-from ._fields import Field, fields_of, options_of
+from ._fields import OWN, Field, fields_of, options_of
 from ._types import is_ours
 from ._values import Box, Mapped, Shape, Star, Tensor, Value, has_star, show_shape
 
@@ -39,6 +39,8 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args, exact: boo
     for name, pair in zip(order, args.positional):
         given[name] = pair
     given.update(args.named)
+    if ARG_STAR2 in expr.arg_kinds:
+        _spread(walk, expr, info, fields, given)
     values = {name: as_field(walk, value) for name, (value, _) in given.items() if name in fields}
     for field in fields.values():
         if field.name not in values and field.has_default and not field.init_only:
@@ -68,6 +70,19 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args, exact: boo
             no_batch_size=no_batch,
         )
     )
+
+
+def _spread(walk: Walk, expr: CallExpr, info: TypeInfo, fields: dict[str, Field], given: dict[str, Any]) -> None:
+    """Body(**mapping) with a mapping that is known: its keys are fields, and every field has a value."""
+    for name, (_, node) in given.items():
+        if name not in fields and name not in OWN and name not in expr.arg_names:
+            walk.say(node, _codes.FIELD, errors.no_field(info.name, name, list(fields)))
+            return
+    for field in fields.values():
+        if field.name not in given and not field.has_default:
+            text = f"{info.name}: no value for {field.name!r}, and it has no default"
+            walk.say(expr, _codes.FIELD, text)
+            return
 
 
 def _own_init(info: TypeInfo) -> bool:

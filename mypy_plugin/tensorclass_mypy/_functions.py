@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, NameExpr
+from mypy.nodes import CallExpr, NameExpr, TypeInfo
 
+from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
 from ._evaluate import elements
-from ._types import known_type
+from ._fields import names_of
+from ._types import is_ours, known_type
 from ._values import Box, Dtype, Items, Lambda, Many, Mapped, Net, Ref, Tensor, Value, is_int, is_size, show_shape
 
 if TYPE_CHECKING:
@@ -232,7 +234,31 @@ def partial(walk: Walk, expr: CallExpr, args: Args) -> Value:
 
 
 def getattr_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """getattr(x, "name") of a typed class: mypy asks nobody whether there is such a name."""
+    values = args.values()
+    info = _without(walk.here.get(values[0]), values[1]) if len(values) == 2 else None
+    if info is not None:
+        walk.say(expr, _codes.FIELD, errors.no_field(info.name, values[1], names_of(info) or ()))
     return UNKNOWN
+
+
+def setattr_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """setattr(x, "name", value) of a typed class."""
+    values = args.values()
+    info = _without(walk.here.get(values[0]), values[1]) if len(values) == 3 else None
+    if info is not None:
+        walk.say(expr, _codes.FIELD, errors.no_field_to_set(info.name, values[1], names_of(info) or ()))
+    _leak(walk, args)
+    return UNKNOWN
+
+
+def _without(box: Value, name: Value) -> TypeInfo | None:
+    """The class of a container, if its instances have surely no attribute of this name."""
+    info = box.info if isinstance(box, Box) else None
+    if info is None or not isinstance(name, str) or not names_of(info) or info.get(name) is not None:
+        return None
+    own = info.get_method("__getattr__")
+    return info if own is None or is_ours(own.info) else None
 
 
 def copy_(walk: Walk, expr: CallExpr, args: Args) -> Value:
@@ -264,6 +290,7 @@ _FUNCTIONS: dict[str, Handler] = {
     "builtins.max": number(max),
     "builtins.sum": number(sum),
     "builtins.getattr": getattr_,
+    "builtins.setattr": setattr_,
     "math.prod": product,
     "copy.copy": copy_,
     "copy.deepcopy": copy_,

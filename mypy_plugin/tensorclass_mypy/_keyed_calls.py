@@ -230,7 +230,8 @@ def write_output(walk: Walk, expr: CallExpr, ref: Value, key: Any, value: Value)
         field = (fields_of(box.info) or {}).get(path[0])
         typ: Any = field.plain if field is not None else None
         info = getattr(typ, "type", None)
-        if isinstance(info, TypeInfo) and is_tensorclass(info) and isinstance(value, Tensor):
+        is_str = isinstance(info, TypeInfo) and info.fullname == "builtins.str"
+        if isinstance(info, TypeInfo) and (is_tensorclass(info) or is_str) and isinstance(value, Tensor):
             text = f"out_key {errors.name_of(key)}: the field is a {info.name}, and the module gives a tensor"
             walk.say(expr, _codes.MODULE, text)
             return

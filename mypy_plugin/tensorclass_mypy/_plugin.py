@@ -31,6 +31,7 @@ from . import (
     _marks,
     _report,
     _signatures,
+    _spread,
     _stored,
     _typed_keys,
     _typed_modules,
@@ -56,6 +57,7 @@ class TensorClassPlugin(Plugin):
             _classes.CLASS: self._bracketed,
             "typing.Annotated": _stored.on_annotated,
             "typing_extensions.Annotated": _stored.on_annotated,
+            _TENSOR: _stored.on_tensor,
         }
         _report.switch_off(self.config.disable)
 
@@ -79,7 +81,7 @@ class TensorClassPlugin(Plugin):
         if fullname == _chains.ENV:
             return self._chain
         if not fullname.startswith("torch."):
-            return None
+            return self._spread if self._is_typed(fullname) else None
         if fullname not in self._names:
             self._names[fullname] = _signatures.name_of(fullname)
         name = self._names[fullname]
@@ -98,13 +100,16 @@ class TensorClassPlugin(Plugin):
         return None
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
-        owner = fullname.rpartition(".")[0]
-        known = self._has_fields.get(owner)
+        return self._attribute if self._is_typed(fullname.rpartition(".")[0]) else None
+
+    def _is_typed(self, fullname: str) -> bool:
+        """Whether a name is that of a class with fields."""
+        known = self._has_fields.get(fullname)
         if known is None:
-            symbol = None if owner.startswith((*_BORING, "torch.")) else self.lookup_fully_qualified(owner)
+            symbol = None if fullname.startswith((*_BORING, "torch.")) else self.lookup_fully_qualified(fullname)
             node = symbol.node if symbol is not None else None
-            known = self._has_fields[owner] = isinstance(node, TypeInfo) and bool(node.mro) and is_tensorclass(node)
-        return self._attribute if known else None
+            known = self._has_fields[fullname] = isinstance(node, TypeInfo) and bool(node.mro) and is_tensorclass(node)
+        return known
 
     def _is_ours(self, fullname: str) -> bool:
         """Whether a function or class is one that facts pass through."""
@@ -131,7 +136,7 @@ class TensorClassPlugin(Plugin):
     def get_base_class_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
         if fullname.startswith(_BORING):
             return None
-        if fullname == _classes.CLASS:
+        if fullname in (_classes.CLASS, _classes.TYPED):
             return self._class
         symbol = self.lookup_fully_qualified(fullname)
         info = symbol.node if symbol is not None else None
@@ -147,6 +152,8 @@ class TensorClassPlugin(Plugin):
         return self._decorated if fullname == _classes.DECORATOR else None
 
     def get_type_analyze_hook(self, fullname: str) -> Callable[[AnalyzeTypeContext], Type] | None:
+        if fullname == _TENSOR and (self._modules is None or "jaxtyping" not in self._modules):
+            return None
         return self._types.get(fullname)
 
     def report_config_data(self, ctx: ReportConfigContext) -> Any:
@@ -186,6 +193,10 @@ class TensorClassPlugin(Plugin):
         if "site-packages" in ctx.api.path:
             return same
         return safely(ctx.api, same, _signatures.on_call, ctx, name)
+
+    def _spread(self, ctx: FunctionSigContext) -> FunctionLike:
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _spread.on_call, ctx)
 
     def _chain(self, ctx: FunctionSigContext) -> FunctionLike:
         same: FunctionLike = ctx.default_signature
@@ -230,6 +241,7 @@ def safely(api: Any, otherwise: T, call: Callable[..., T], *args: Any) -> T:
         return otherwise
 
 
+_TENSOR = "torch._tensor.Tensor"
 _BORING = (
     "builtins.",
     "typing.",

@@ -30,7 +30,7 @@ from ._types import is_ours, is_tensor, is_tensorclass, is_tensordict
 
 READS = {"get", "pop", "__getitem__", "get_at"}
 WRITES = {"set", "set_", "__setitem__", "setdefault", "set_at_", "set_non_tensor"}
-NAMES = {"select", "exclude", "del_", "__delitem__", "rename_key_"}
+NAMES = {"select", "exclude", "del_", "__delitem__", "rename_key_", "fill_"}
 MERGES = {"update", "update_", "replace"}
 METHODS = READS | WRITES | NAMES | MERGES
 
@@ -197,9 +197,14 @@ def fits(ctx: MethodContext, name: str, field: Field, value: Type, node: Express
     else:
         if not (is_tensorclass(wanted.type) and found.type.fullname in ("builtins.dict", "builtins.str")):
             if not (is_tensor(wanted.type) and found.type.fullname == "builtins.str"):
-                return
+                if field.casts or not _is_data(wanted) or not (_is_data(found) or is_tensor(found.type)):
+                    return
     text = f"field {name} is {_word(wanted)}, and the value is {_word(found)}"
     _report.say(ctx.api, node, _codes.FIELD, text)
+
+
+def _is_data(typ: Instance) -> bool:
+    return typ.type.fullname in ("builtins.str", "builtins.int", "builtins.float", "builtins.bool")
 
 
 def _word(typ: Instance) -> str:
