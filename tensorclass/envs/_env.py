@@ -224,8 +224,12 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         as they are.
         """
         conform.check_batch(self, "step", tensordict)
-        after = self._stepped(tensordict)
-        conform.check(self, "_step", after)
+        try:
+            after = self._stepped(tensordict)
+            conform.check(self, "_step", after)
+        except Exception as error:
+            conform.explain_actions(self, tensordict, error)
+            raise
         before = tensordict._fields.get("next")
         if before is not None and before._fields:
             after._fields = joined(after._fields, before._fields, NONE, NONE, ())

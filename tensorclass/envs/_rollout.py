@@ -102,11 +102,11 @@ def checked_step(env: Any, td: Any, act: Any) -> Any:
     before = conform.versions(env, td)
     try:
         td = one_step(env, td, _given)
+        conform.check(env, "_step", td._fields["next"])
     except Exception as error:
         conform.explain_actions(env, td, error)
         raise
     conform.check_untouched(env, before)
-    conform.check(env, "_step", td._fields["next"])
     return td
 
 

@@ -139,6 +139,7 @@ def _hot(values: Any, raw: Raw) -> Any:
 
 
 def _hottest(start: int, rows: Any) -> Raw:
+    check_marks(rows)
     return rows.argmax(-1) + start
 
 
@@ -150,7 +151,22 @@ def _hots(sizes: list[int], start: Any, raw: Raw) -> Any:
 
 def _hottests(sizes: list[int], start: Any, rows: Any) -> Raw:
     slots = np.split(rows, np.cumsum(sizes)[:-1], -1)
+    for slot in slots:
+        check_marks(slot)
     return np.stack([slot.argmax(-1) for slot in slots], -1).reshape(*rows.shape[:-1], *start.shape) + start
+
+
+def check_marks(rows: Any) -> None:
+    """Refuse one-hot values without exactly one mark; of floating numbers, the highest is meant."""
+    if rows.dtype.kind == "f":
+        return
+    marks = np.count_nonzero(rows) if rows.ndim == 1 else np.count_nonzero(rows, -1)
+    if np.any(marks != 1):
+        wrong = rows.reshape(-1, rows.shape[-1])[np.ravel(marks) != 1][0].tolist()
+        raise errors.OptionError(
+            f"step: {wrong} is no one-hot action: exactly one of its numbers is 1; encode(index) of the action spec "
+            "makes one"
+        )
 
 
 def _rows_encoded(encode: Any, raw: Raw) -> Any:

@@ -258,8 +258,40 @@ def test_an_action_of_another_shape_is_refused() -> None:
     env = GymEnv("CartPole-v1", categorical_action_encoding=True)
     td = env.reset()
     td["action"] = torch.zeros(1, dtype=torch.int64)
-    with pytest.raises(RuntimeError, match=r"^'action' has shape \[1\]; its spec has \[\]$"):
+    with pytest.raises(RuntimeError, match=r"^GymEnv._step failed; 'action' has shape \[1\], its spec has \[\]$"):
         env.step(td)
+
+
+@pytest.mark.parametrize("marks", [[0, 0], [1, 1]])
+@pytest.mark.parametrize("dtype", [torch.int64, torch.bool])
+def test_a_one_hot_action_has_one_mark(marks: list[int], dtype: torch.dtype) -> None:
+    action = torch.tensor(marks, dtype=dtype)
+    env = GymEnv("CartPole-v1")
+    with pytest.raises(ValueError) as refused:
+        env.rollout(3, lambda td: td.set("action", action))
+    assert str(refused.value) == (
+        f"step: {action.tolist()} is no one-hot action: exactly one of its numbers is 1; encode(index) of the action "
+        "spec makes one"
+    )
+
+    many = GymEnv("CartPole-v1", num_envs=2)
+    with pytest.raises(ValueError, match=r"^step: .* is no one-hot action"):
+        many.step(many.reset().set("action", torch.stack([torch.tensor([0, 1], dtype=dtype), action])))
+
+
+def test_of_scores_as_an_action_the_highest_is_meant() -> None:
+    env, raw = GymEnv("CartPole-v1"), gymnasium.make("CartPole-v1")
+    env.set_seed(3)
+    raw.reset(seed=3)
+    seen = env.step(env.reset().set("action", torch.tensor([0.3, 0.7])))["next", "observation"]
+
+    assert np.array_equal(seen.numpy(), raw.step(1)[0])
+
+
+def test_each_slot_of_a_multi_one_hot_action_has_one_mark() -> None:
+    env = GymWrapper(Echo(spaces.Discrete(2), spaces.MultiDiscrete([2, 3])))
+    with pytest.raises(ValueError, match=r"^step: \[1, 0, 1\] is no one-hot action"):
+        env.step(env.reset().set("action", torch.tensor([1, 0, 1, 0, 1])))
 
 
 def test_a_step_without_an_action_is_refused() -> None:

@@ -207,9 +207,29 @@ def test_one_hot_encodes_what_is_encoded_already_as_itself() -> None:
     assert spec.encode(torch.tensor([False, True, False])).tolist() == [False, True, False]
 
 
-def test_a_number_out_of_range_is_not_looked_for() -> None:
-    assert OneHot(3).encode(7).tolist() == [False] * 3
-    assert Categorical(3).encode(7) == 7
+def test_a_number_out_of_range_has_no_mark() -> None:
+    for wrong in (7, -1, [0, 7]):
+        with pytest.raises(ValueError, match=r"^encode: there is no choice (7|-1) among 3; 0 to 2 would do$"):
+            OneHot(3).encode(wrong)
+    assert Categorical(3).encode(7) == 7  # Is not looked at.
+
+
+def test_what_was_encoded_before_is_kept_when_asked() -> None:
+    spec = OneHot(3)
+    spec.memoize_encode()
+    first = spec.encode(1)
+    first[:] = True
+
+    assert spec.encode(1).tolist() == [False, True, False]
+    assert spec.encode([2]).tolist() == [[False, False, True]]  # Has no hash.
+    index = torch.tensor(1)
+    assert spec.encode(index).tolist() == [False, True, False]
+    index.fill_(2)
+    assert spec.encode(index).tolist() == [False, False, True]
+    spec.erase_memoize_cache()
+    assert spec.encode(1).tolist() == [False, True, False]
+    spec.memoize_encode(False)
+    assert spec == OneHot(3) and spec.encode(2).tolist() == [False, False, True]
 
 
 def test_one_hot_ends_in_n() -> None:

@@ -75,6 +75,8 @@ def test_multi_one_hot_has_a_mark_in_each_slot() -> None:
     assert spec.to_numpy(spec.encode([1, 2])).tolist() == [1, 2]
     assert not spec.is_in(torch.tensor([1, 1, 0, 0, 1]).bool()) and not spec.is_in(spec.zero())
     assert spec.project(torch.tensor([0.1, 0.2, 0.9, 0.0, 0.3])).tolist() == [False, True, True, False, False]
+    with pytest.raises(ValueError, match=r"^encode: there is no choice 3 among 3; 0 to 2 would do$"):
+        spec.encode([1, 3])
     with pytest.raises(RuntimeError, match=r"^encode: a number for each of 2 slots; got \[3\]$"):
         spec.encode([1, 2, 0])
     with pytest.raises(ValueError, match=r"^MultiOneHot: shape \[4\] does not end in 5, the number of choices of all"):

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from tensorclass import TensorClass, TensorDict, lazy_stack, stack
-from tensorclass.envs import Bounded, EnvBase, Next, Transition, Unbounded, check_env_specs, step_mdp
+from tensorclass.envs import Bounded, Composite, EnvBase, Next, Transition, Unbounded, check_env_specs, step_mdp
 from tensorclass.nn import TensorClassModuleBase
 from tests.envs.worlds import Counter
 
@@ -254,8 +254,35 @@ def test_an_action_of_another_shape_is_named_when_the_step_fails() -> None:
     def wide(tr: Transition[Arm, Push]) -> None:
         tr["u"] = torch.zeros(3, 5)
 
-    with pytest.raises(RuntimeError, match=r"ArmEnv._step failed; 'u' has shape \[3, 5\], its spec has \[3\]"):
+    says = r"^ArmEnv._step failed; 'u' has shape \[3, 5\], its spec has \[3\]$"
+    with pytest.raises(RuntimeError, match=says):
         ArmEnv().rollout(3, wide)
+    env = ArmEnv()
+    start = env.reset()
+    start["u"] = torch.zeros(3, 5)
+    with pytest.raises(RuntimeError, match=says):
+        env.step(start)
+
+
+def test_an_action_of_another_shape_is_named_when_what_came_of_it_has_another_shape() -> None:
+    class Slide(EnvBase):
+        def __init__(self) -> None:
+            super().__init__()
+            self.observation_spec = Composite(pos=Unbounded((1,)))
+            self.action_spec = Bounded(-1.0, 1.0, (1,))
+
+        def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+            return TensorDict(pos=torch.zeros(1))
+
+        def _step(self, tensordict: Any) -> Any:
+            return TensorDict(pos=tensordict["pos"] + tensordict["action"], reward=torch.ones(1))
+
+    env = Slide()
+    says = r"^Slide._step failed; 'action' has shape \[3\], its spec has \[1\]$"
+    with pytest.raises(RuntimeError, match=says):
+        env.step(env.reset().set("action", torch.zeros(3)))
+    with pytest.raises(RuntimeError, match=says):
+        env.rollout(2, lambda td: td.set("action", torch.zeros(3)))
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------

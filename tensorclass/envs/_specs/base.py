@@ -38,6 +38,7 @@ class TensorSpec(PlannedMoves):
     """
 
     _batch: Size
+    _memory: dict[Any, Any] | None = None  # What encode has given, if that is kept.
     _dtype: Any  # A torch.dtype or None, and a torch.device or None: the properties say which for each kind.
     _device: Any
 
@@ -133,8 +134,28 @@ class TensorSpec(PlannedMoves):
         return asked.project(self, value)
 
     def encode(self, value: Any, *, ignore_device: bool = False) -> Any:
-        """A number, list or numpy array, as the tensor that stands for it; numbers out of range are not looked for."""
-        return asked.encode(self, value)
+        """A number, list or numpy array, as the tensor that stands for it.
+
+        Of numbers out of range, only those that have no mark in a one-hot value are refused.
+        """
+        memory = self._memory
+        return asked.encode(self, value) if memory is None else recalled(memory, self, value)
+
+    def memoize_encode(self, mode: bool = True) -> None:
+        """Keep what encode gives for each hashable value, and give copies of it from then on; False: no longer.
+
+        >>> from tensorclass.envs import OneHot
+        >>> spec = OneHot(3)
+        >>> spec.memoize_encode()
+        >>> spec.encode(1), spec.encode(1)
+        (tensor([False,  True, False]), tensor([False,  True, False]))
+        """
+        vars(self)["_memory"] = {} if mode else None
+
+    def erase_memoize_cache(self) -> None:
+        """Forget what encode has given so far."""
+        if self._memory is not None:
+            self._memory.clear()
 
     def to_numpy(self, value: Any, safe: bool = False) -> Any:
         """The value of numpy that a tensor stands for; with `safe` it must be in the domain."""
@@ -232,6 +253,20 @@ class TensorSpec(PlannedMoves):
     def _composites(self) -> list[Any]:
         """The Composites that are locked with the one around this spec."""
         return []
+
+
+def recalled(memory: dict[Any, Any], spec: TensorSpec, value: Any) -> Any:
+    """A copy of what encode gave for a value before."""
+    at = type(value), value  # 1, 1.0 and True are equal, and not encoded alike.
+    try:
+        known = memory.get(at)
+    except TypeError:  # A list or an array has no hash.
+        return asked.encode(spec, value)
+    if isinstance(value, torch.Tensor):  # Its hash is that of the object, which may be written to.
+        return asked.encode(spec, value)
+    if known is None:
+        known = memory[at] = asked.encode(spec, value)
+    return known.clone() if isinstance(known, torch.Tensor) else known
 
 
 def joined(tensors: Sequence[Any], dim: int = 0) -> Any:

@@ -34,7 +34,7 @@ def _(spec: OneHot, value: Any) -> Tensor:
     tensor = as_tensor(value, spec)
     if tensor.dtype is torch.bool or tensor.is_floating_point():  # Marks already.
         return shaped(tensor.to(spec.dtype), spec)
-    return shaped(marks(tensor, spec.n).to(spec.dtype), spec)
+    return shaped(marked(tensor, spec.n).to(spec.dtype), spec)
 
 
 @encode.register
@@ -44,7 +44,7 @@ def _(spec: MultiOneHot, value: Any) -> Tensor:
         return shaped(tensor.to(spec.dtype), spec)
     if not tensor.ndim or tensor.shape[-1] != len(spec.nvec):
         raise errors.ShapeError(f"encode: a number for each of {len(spec.nvec)} slots; got {list(tensor.shape)}")
-    rows = [marks(slot, n) for slot, n in zip(tensor.unbind(-1), spec.nvec)]
+    rows = [marked(slot, n) for slot, n in zip(tensor.unbind(-1), spec.nvec)]
     return shaped(torch.cat(rows, -1).to(spec.dtype), spec)
 
 
@@ -74,6 +74,16 @@ def as_tensor(value: Any, spec: LeafSpec) -> Tensor:
         return torch.tensor(value, device=spec.device)  # Copied: an environment may write its array again.
     except (TypeError, ValueError, RuntimeError):
         raise errors.KindError(f"encode: {kind(value)} is no number, and no list or array of numbers") from None
+
+
+def marked(numbers: Tensor, n: int) -> Tensor:
+    """Numbers as marks; one that is out of range would have no mark at all."""
+    if not torch.compiler.is_compiling():  # A graph cannot ask that.
+        wrong = (numbers < 0) | (numbers >= n)
+        if bool(wrong.any()):
+            number = numbers[wrong][0].item()
+            raise errors.OptionError(f"encode: there is no choice {number} among {n}; 0 to {n - 1} would do")
+    return marks(numbers, n)
 
 
 def shaped(tensor: Tensor, spec: LeafSpec) -> Tensor:
