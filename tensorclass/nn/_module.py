@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from torch import Tensor, nn
+from torch import Tensor, is_tensor, nn
+from torch.compiler import is_dynamo_compiling
 
 from .._container import Container
 from .._rules import errors
@@ -16,7 +17,7 @@ from .._tree.node import Node
 from ._base import TensorDictModuleBase, leave_out
 from ._dispatch import ENABLED, MISSING, with_tensors
 from ._graph import name_of
-from ._hooks import is_hooked
+from ._hooks import is_hooked, straight
 from ._keys import arguments_of, keys_of
 from ._outputs import values_for
 from ._skip import skips
@@ -88,27 +89,27 @@ class TensorDictModule(TensorDictModuleBase):
     if not TYPE_CHECKING:
 
         def __call__(self, tensordict=MISSING, /, *args, **kwargs):
-            own = self.__dict__  # nn.Module.__getattr__ would take a microsecond to find the module.
+            own = self.__dict__
             is_quick = tensordict.__class__ is TensorDict and own["_is_quick"] and FLAGS.skip is False
             hooked = is_hooked(self)
             if not is_quick or args or kwargs or hooked or "forward" in own:
                 given = args if tensordict is MISSING else (tensordict, *args)
                 return super().__call__(*given, **kwargs) if hooked else self.forward(*given, **kwargs)
             try:
-                reads, fields, modules = own["_in_keys"], tensordict._fields, own["_modules"]
-                call = modules["module"] if "module" in modules else own["module"]
+                reads, fields, call = own["_in_keys"], tensordict._fields, self._callee()
                 result = call(fields.get(reads[0])) if len(reads) == 1 else call(*[fields.get(key) for key in reads])
                 key = own["_out_keys"][0]
-                batch = tensordict._batch
-                if isinstance(result, Tensor) and not tensordict._locked and tensordict._device is None:
-                    if not result.is_nested and result.shape[: len(batch)] == batch:
-                        fields[key] = result
-                        return tensordict
-                self._write(values_for(result, [key]), [key], tensordict)
+                tensordict[key] = result if isinstance(result, Tensor) else values_for(result, [key])[0]
                 return tensordict
             except Exception as error:
                 again, cause = self._explained(error, tensordict)
                 raise again from cause
+
+    def _callee(self) -> Any:
+        if is_dynamo_compiling():
+            return self.module  # A graph tells by this name where an operation comes from.
+        own = self.__dict__  # nn.Module.__getattr__ would take a microsecond to find the module.
+        return own["module"] if "module" in own else straight(own["_modules"]["module"])
 
     def forward(
         self, tensordict: Any = MISSING, /, *args: Any, tensordict_out: Container | None = None, **kwargs: Any
@@ -119,13 +120,13 @@ class TensorDictModule(TensorDictModuleBase):
                 kwargs["tensordict_out"] = tensordict_out
             elif tensordict is MISSING and not args and self._is_flat and ENABLED and FLAGS.skip is False:
                 inputs = [kwargs.get(key) for key in self.__dict__["_in_keys"]]
-                if len(inputs) == len(kwargs) and all(isinstance(one, Tensor) for one in inputs):
+                if len(inputs) == len(kwargs) and all(map(is_tensor, inputs)):
                     return self._on_tensors(inputs, kwargs)
             return with_tensors(self, tensordict, args, kwargs)
         if FLAGS.skip is not False and tensordict_out is None and skips(self, tensordict):
             return tensordict
         try:
-            result = self._called(self.module, tensordict, args, kwargs)
+            result = self._called(tensordict, args, kwargs)
             in_place = tensordict_out is None and self._inplace is True
             out = tensordict if in_place else self._target(tensordict, tensordict_out)
             keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
@@ -140,7 +141,7 @@ class TensorDictModule(TensorDictModuleBase):
         keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
         selected = self._selected
         try:
-            result = self.module(*inputs)
+            result = self._callee()(*inputs)
             if isinstance(result, Tensor) and len(keys) == 1 and selected is None and keys[0] != "_":
                 return result
             outputs = dict(zip(keys, values_for(result, keys)))
@@ -154,14 +155,16 @@ class TensorDictModule(TensorDictModuleBase):
         values = tuple([value for key, value in outputs.items() if selected is None or key in selected])
         return values[0] if len(values) == 1 else values
 
-    def _called(self, call: Any, tensordict: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _called(self, tensordict: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if args:
             raise errors.KindError(
                 f"the in_keys are {self.in_keys}; {errors.count(len(args), 'argument')} more than that"
             )
         inputs = self._read(tensordict)
-        if self._method is not None:
-            call = getattr(call, self._method)
+        if self._method is None:
+            call = self._callee()
+        else:
+            call = getattr(self.module, self._method)
             kwargs = {**self._method_kwargs, **kwargs}
         if self._names is None:
             return call(*inputs, **kwargs)
