@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch._dynamo.testing import CompileCounter
 from torch.nn.modules import module as hooks
 
 from tensorclass import TensorDict
@@ -158,16 +159,11 @@ def test_a_compiled_call_of_the_wrapped_module_runs() -> None:
         def forward(self, x: Tensor) -> Tensor:
             return -x
 
-    inner, graphs = Negation(), list[Any]()
-
-    def backend(graph: Any, inputs: Any) -> Any:
-        graphs.append(graph)
-        return graph.forward
-
-    inner.compile(backend=backend)
+    inner, counter = Negation(), CompileCounter()
+    inner.compile(backend=counter)
     TensorDictModule(inner, ["x"], ["y"])(x=torch.ones(3))
 
-    assert len(graphs) == 1
+    assert counter.frame_count == 1
 
 
 @pytest.mark.parametrize("strict", [False, True])
