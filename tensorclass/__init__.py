@@ -76,7 +76,9 @@ else:
         elif name in _PARTS:
             value = importlib.import_module(f".{name}" if name != "errors" else "._rules.errors", __name__)
         else:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from ._rules.elsewhere import no_member
+
+            raise AttributeError(no_member(__name__, name, __dir__()))
         globals()[name] = value
         return value
 

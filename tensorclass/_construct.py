@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Size, Tensor
 
-from ._container import checked_names
+from ._container import checked_names, failed_property
 from ._data import NonTensorData
 from ._door import take
 from ._fields import Field
-from ._rules import errors
+from ._rules import elsewhere, errors
 from ._rules.annotations import Bindings, Dims, check, match, vote
+from ._rules.elsewhere import Later
 from ._tree.contract import as_size, check_tensor, full_device, moved, rebatched
 from ._tree.node import Node
 
@@ -72,15 +73,17 @@ def no_attribute(node: Declared, name: str) -> Exception:
     if name in ("_batch", "_device", "_locked"):
         return AttributeError(f"{type(node).__name__} is used before super().__init__(...) has set it up")
     declared = name in type(node)._declared
-    if not declared and any(name in owner.__dict__ for owner in type(node).__mro__):
-        # A property that failed with an AttributeError of its own: that one is what the user must see.
+    problem = None if declared else failed_property(node, name)
+    if problem is not None:
         try:
-            object.__getattribute__(node, name)
-        except AttributeError as problem:
             return problem
+        finally:
+            del problem  # Its traceback leads back to this frame: the container would live until the next collection.
     if name.startswith("_") and not declared:  # Asked for by libraries, often, to see whether it is there.
         return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
-    return no_field(node, name)
+    if declared:
+        return no_field(node, name)
+    return errors.UnknownField(Later(elsewhere.no_field_or_method, type(node), name, list(type(node)._declared)))
 
 
 def write(node: Declared, name: str, value: Any) -> None:
@@ -125,10 +128,14 @@ def set_up(node: Declared, values: Mapping[str, Any], batch_size: Any, device: A
     """Check what the constructor was given and store it."""
     declared = type(node)._declared
     device = full_device(device)
-    for name, value in values.items():
-        if value is Absent.REQUIRED:
-            raise missing_argument(type(node), name)
-    taken = {name: _taken(node, declared[name], value, device) for name, value in values.items()}
+    try:
+        for name, value in values.items():
+            if value is Absent.REQUIRED:
+                raise missing_argument(type(node), name)
+        taken = {name: _taken(node, declared[name], value, device) for name, value in values.items()}
+    except errors.KindError as problem:
+        problem.args = (f"{problem}{_meant_whole(type(node), values)}",)
+        raise
     batch = _voted(declared, taken) if batch_size is None else as_size(batch_size)
     fields = fitted(node, taken, batch, device, {})
     object.__setattr__(node, "_batch", batch)
@@ -137,6 +144,16 @@ def set_up(node: Declared, values: Mapping[str, Any], batch_size: Any, device: A
     object.__setattr__(node, "_locked", False)
     object.__setattr__(node, "_leaves", None)
     node._fill({name: fields[name] for name in values})
+
+
+def _meant_whole(cls: type[Declared], values: Mapping[str, Any]) -> str:
+    """The end of a sentence where a dict or container of all fields was given for the first of them."""
+    first = next(iter(values.values()), None)
+    if isinstance(first, Node) and not cls._declared.keys().isdisjoint(first._fields):
+        return f"; {cls.__name__}.from_tensordict(...) takes the fields out of a container"
+    if isinstance(first, Mapping) and not cls._declared.keys().isdisjoint(first):
+        return f"; {cls.__name__}.from_dict(...) or {cls.__name__}(**fields) takes the fields out of a dict"
+    return ""
 
 
 def _taken(node: Declared, at: Field, value: Any, device: torch.device | None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy as _copy
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
 
 import torch
 from torch import Size, Tensor
@@ -20,9 +20,10 @@ from ._methods.folds import FoldMethods
 from ._methods.moves import MoveMethods
 from ._methods.pointwise import PointwiseMethods
 from ._repr import show
-from ._rules import errors
+from ._rules import elsewhere, errors
 from ._rules.along import pieces
 from ._rules.dims import dim_in
+from ._rules.elsewhere import Later
 from ._rules.pointwise import broadcast
 from ._settings import FLAGS
 from ._stored import StoredMethods
@@ -225,6 +226,7 @@ class Container(
         if not self._batch:
             raise errors.KindError(
                 "a container with batch size [] has no rows to iterate over; .keys() and .items() do"
+                + self._batch_hint()
             )
         return iter(type(self).unbind(self, 0))
 
@@ -358,11 +360,40 @@ class Container(
     def __repr__(self) -> str:
         return show(self)
 
+    if not TYPE_CHECKING:  # With this in sight, a checker would let any name pass.
+
+        def __getattr__(self, name: str) -> Any:
+            raise no_attribute(self, name)
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self)})
 
 
 read = _index.read
+
+
+def no_attribute(node: Any, name: str) -> Exception:
+    """The error for an attribute that a container does not have."""
+    problem = failed_property(node, name)
+    if problem is not None:
+        try:
+            return problem
+        finally:
+            del problem  # Its traceback leads back to this frame: the container would live until the next collection.
+    if name.startswith("_"):  # Asked for by libraries, often, to see whether it is there.
+        return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
+    keys = list(type(node).keys(node))
+    return AttributeError(Later(elsewhere.no_attribute, type(node), name, keys))
+
+
+def failed_property(node: Any, name: str) -> Exception | None:
+    """The AttributeError of a property that is there and failed with one of its own: that is what the user must see."""
+    if any(name in owner.__dict__ for owner in type(node).__mro__):
+        try:
+            object.__getattribute__(node, name)
+        except AttributeError as problem:
+            return problem
+    return None
 
 
 def checked_names(names: Sequence[str | None] | None, rank: int) -> Names | None:

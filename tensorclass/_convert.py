@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from typing_extensions import Self
 
-from ._container import Container, names_of
+from ._container import Container
 from ._keys import NestedKey
 from ._rules import errors
 from ._rules.keys import path, unravel
@@ -81,12 +81,6 @@ class ConvertMethods(Container):
             key: value.numpy() if isinstance(value, (Tensor, ConvertMethods)) else value
             for key, value in self._fields.items()
         }
-
-    def to_lazystack(self, dim: int = 0) -> Any:
-        """A lazy stack of the rows along a batch dim."""
-        from ._lazystack import lazy_stack, with_name
-
-        return with_name(lazy_stack(list(self.unbind(dim)), dim), names_of(self)[dim])
 
     # ---- entries ------------------------------------------------------------------------------------------------
 

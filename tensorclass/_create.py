@@ -74,6 +74,13 @@ class CreateMethods(Node):
 
         return lazy_stack(items, dim)
 
+    def to_lazystack(self, dim: int = 0) -> Any:
+        """A lazy stack of the rows along a batch dim."""
+        from ._lazystack import lazy_stack, with_name
+
+        rows: Any = list(type(self).unbind(self, dim))
+        return with_name(lazy_stack(rows, dim), None if self._names is None else self._names[dim])
+
     @classmethod
     def maybe_dense_stack(cls, items: Sequence[Any], dim: int = 0) -> Any:
         """A dense stack where the items allow one, else a lazy stack."""
@@ -133,7 +140,7 @@ def _new(node: N, size: tuple[Any, ...], make: Callable[[Tensor, tuple[int, ...]
 def _stacks(stack: Any) -> bool:
     """Whether the entries of a lazy stack can be read: all items have them, in one shape."""
     try:
-        keys = stack._fields.keys()
+        keys = dict(stack._fields).keys()
     except (errors.RaggedError, errors.StructureError):
         return False
     return all(item._fields.keys() == keys for item in stack._items)

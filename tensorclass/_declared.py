@@ -122,6 +122,17 @@ class Declared(Container):
             return default
         raise _construct.no_field(self, name)
 
+    def _batch_hint(self) -> str:
+        others = [
+            (name, dims)
+            for name, at in type(self)._declared.items()
+            if (dims := at.dims_of(self._fields.get(name))) is not None and dims.many is not None and dims.many.name
+        ]
+        if self._batch or not others or any(dims.has_batch for _, dims in others):
+            return ""
+        name, dims = others[0]
+        return f'; "{dims.text}" of field {name!r} tells no batch size, as only *batch does'
+
     def _check_name(self, name: str) -> None:
         if name not in type(self)._declared:
             raise _construct.no_field_to_set(self, name)

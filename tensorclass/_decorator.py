@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import MISSING, field
 from typing import Any, TypeVar, overload
 
 from typing_extensions import dataclass_transform
@@ -53,12 +54,29 @@ def _remade(body: type, options: dict[str, bool]) -> Any:
     else:
         bases = (*(base for base in body.__bases__ if base is not object), TensorClass)
         namespace = {name: value for name, value in vars(body).items() if name not in ("__dict__", "__weakref__")}
+        if "__dataclass_params__" in namespace:
+            namespace = _without_dataclass(namespace)
         if "__orig_bases__" in namespace:
             namespace["__orig_bases__"] = (*namespace["__orig_bases__"], TensorClass)
     namespace["__qualname__"] = body.__qualname__
     made: Any = TensorClassMeta(body.__name__, bases, namespace, **options)
     _hand_over(body, made)
     return made
+
+
+def _without_dataclass(namespace: dict[str, Any]) -> dict[str, Any]:
+    """The body of a class as it was before @dataclass, which @tensorclass stands over, wrote to it."""
+    fields = namespace["__dataclass_fields__"]
+    written = {name for name, value in namespace.items() if _is_generated(value)}
+    written |= {"__dataclass_fields__", "__dataclass_params__", "__match_args__", "__hash__"}
+    body = {name: value for name, value in namespace.items() if name not in written}
+    own = [fields[name] for name in namespace.get("__annotations__", ()) if name in fields]
+    body.update({one.name: one for one in own if one.default_factory is not MISSING or not one.init})
+    return body
+
+
+def _is_generated(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and inspect.unwrap(value).__code__.co_filename == "<string>"
 
 
 def _hand_over(body: type, made: type) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import dataclass_transform
 
 from ._cached import replace_cached
-from ._declare import declare, options_of, refuse_slots, running, unknown_option
+from ._declare import BadField, declare, options_of, refuse_slots, running, unknown_option
 from ._tree import pytree
 
 
@@ -59,6 +59,11 @@ class TensorClassMeta(ABCMeta):
         declare(cls, kw_only, running(cls.__module__))
         pytree.register(cls)
         return cls
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if name == "__dataclass_params__" and "_columns" in cls.__dict__:  # @dataclass begins with it.
+            raise BadField(f"{cls.__name__} is a dataclass as it is; leave @dataclass out")
+        super().__setattr__(name, value)
 
     def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **options: Any) -> None:
         super().__init__(name, bases, namespace)

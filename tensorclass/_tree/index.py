@@ -20,17 +20,20 @@ def read(node: N, index: Any) -> N:
     """x[index] for any index that torch takes, of the batch dims alone."""
     kind_ = index.__class__
     batch = node._batch
-    if kind_ is not int and kind_ is not slice:
-        if batch and is_places(index):
+    if batch:
+        if kind_ is int:
+            indexing.check_int(index, batch, 0)
+            return _read(node, (index,), index, batch[1:])
+        if kind_ is slice:
+            return _read(node, (index,), index, (indexing.sliced(batch[0], index), *batch[1:]))
+        if is_places(index):
             return _read(node, (index,), index, (*index.shape, *batch[1:]))
+    try:
         items = prepared(index, batch)
-        return read_items(node, items, items[0] if len(items) == 1 else items)
-    if not batch:
-        indexing.spelled_out((index,), ())
-    if kind_ is int:
-        indexing.check_int(index, batch, 0)
-        return _read(node, (index,), index, batch[1:])
-    return _read(node, (index,), index, (indexing.sliced(batch[0], index), *batch[1:]))
+    except errors.DimError as error:
+        error.args = (f"{error}{node._batch_hint()}",)
+        raise
+    return read_items(node, items, items[0] if len(items) == 1 else items)
 
 
 def is_places(item: Any) -> bool:

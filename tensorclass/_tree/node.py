@@ -88,6 +88,10 @@ class Node:
         """The error for a key that is not there."""
         return errors.KeyMissing(errors.key_missing(key, self._fields))
 
+    def _batch_hint(self) -> str:
+        """The end of a sentence about an index that does not fit, where the class may not say what was meant."""
+        return ""
+
     def _stacks_to_one_value(self) -> bool:
         """Whether equal plain values are stacked to one of them."""
         return True

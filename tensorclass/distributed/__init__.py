@@ -33,7 +33,9 @@ else:
 
     def __getattr__(name):
         if name not in _RAY:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from .._rules.elsewhere import no_member
+
+            raise AttributeError(no_member(__name__, name, __dir__()))
         import importlib
 
         try:

@@ -153,7 +153,9 @@ else:
 
     def __getattr__(name):
         if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from .._rules.elsewhere import no_member
+
+            raise AttributeError(no_member(__name__, name, __dir__()))
         value = getattr(importlib.import_module(f".{_MODULES[name]}", __name__), name)
         globals()[name] = value
         return value

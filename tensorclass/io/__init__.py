@@ -37,7 +37,9 @@ else:
 
     def __getattr__(name):
         if name not in _OPTIONAL:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+            from .._rules.elsewhere import no_member
+
+            raise AttributeError(no_member(__name__, name, __dir__()))
         module, extra = _OPTIONAL[name]
         try:
             value = getattr(importlib.import_module(f".{module}", __name__), name)

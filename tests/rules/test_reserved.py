@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 from tensorclass import TensorClass, TensorDict
 from tensorclass._rules.reserved import IN_PLACE, RESERVED
 
@@ -22,3 +25,10 @@ def test_every_method_that_writes_in_place_is_one_that_a_frozen_class_refuses() 
 
     assert found - stays - IN_PLACE == set()
     assert {name for name in IN_PLACE if not hasattr(TensorClass, name)} == set()
+
+
+def test_the_guide_lists_every_reserved_name() -> None:
+    guide = (Path(__file__).parents[2] / "docs/guides/tensorclass.md").read_text()
+    (block,) = re.findall(r"## Names that methods have\n.*?```text\n(.*?)```", guide, re.DOTALL)
+
+    assert block.split() == sorted(RESERVED)
