@@ -83,6 +83,8 @@ def no_transform(given: str) -> str:
     return f"Expected a transform (a Transform, several as Compose(...)) or a callable, not {given}"
 
 
-def no_parent(transform: str, action: str) -> str:
-    """What can only be done in an environment."""
+def no_parent(transform: str, action: str, gone: bool = False) -> str:
+    """What can only be done in an environment; gone: there was one, and nobody has kept it."""
+    if gone:
+        return f"{transform}: {action} needs its environment, which is no longer there; keep it in a variable"
     return f"{transform}: {action} needs an environment: put the transform into a TransformedEnv first"

@@ -15,6 +15,7 @@ from typing_extensions import Self, TypeVar
 from .._rules import errors
 from .._tensorclass import TensorClass
 from ..nn._ends import declared
+from ._absent import absent
 from ._columns import column, given, put
 from ._env import OPTIONS, EnvBase
 from ._specs.box import Unbounded
@@ -296,9 +297,10 @@ class GymWrapper(EnvBase[Seen, Done]):
             if env is None or name.startswith("_"):
                 raise
         look = getattr(env, "get_wrapper_attr", None)
-        if look is None or name in ("render", "unwrapped"):
-            return getattr(env, name)
-        return look(name)
+        try:
+            return getattr(env, name) if look is None or name in ("render", "unwrapped") else look(name)
+        except AttributeError as error:
+            raise absent(self, name) from error
 
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Close gymnasium's environment."""

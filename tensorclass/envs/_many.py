@@ -14,6 +14,7 @@ from .._tensordict import TensorDict
 from .._tree.contract import full_device
 from . import _operations as operations
 from . import _uneven as uneven
+from ._absent import absent
 from ._alike import check_alike
 from ._creator import creators
 from ._env import EnvBase
@@ -311,7 +312,10 @@ class Many(EnvBase[Obs, Action]):
         except AttributeError:
             if name.startswith("_") or "_creators" not in vars(self):
                 raise
-        found = self._all(operations.look, name)
+        try:
+            found = self._all(operations.look, name)
+        except AttributeError as error:
+            raise absent(self, name) from error
         if not found[0][0]:
             return [value for _, value in found]
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
-from torch import Size, nn
+from torch import Size
 
 from .._rules import errors
 from .._rules.keys import Key
+from ._absent import Suggesting
 from ._keys import Plan, groups_of, leaves_of, plan_of
 from ._layout import shared
 from ._specs.base import TensorSpec
@@ -28,7 +29,7 @@ LEAF_KEYS = {
 }
 
 
-class SpecSlots(nn.Module):
+class SpecSlots(Suggesting):
     """The specs of an environment: what it takes (action, state) and what it gives (observation, reward, done)."""
 
     _batch: Size

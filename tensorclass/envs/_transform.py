@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, TypeVar
 
 import torch
-from torch import nn
 from typing_extensions import Self
 
 from .._rules import chain, errors
@@ -17,6 +16,7 @@ from .._tensordict import TensorDict
 from .._tree.node import Node, kind
 from ..nn._dispatch import _packed, _results
 from ..nn._keys import keys_of
+from ._absent import Suggesting
 from ._entries import branch, read, write
 from ._layout import GROUPS, INPUTS, OUTPUTS, Layout
 
@@ -30,7 +30,7 @@ Keys = Key | Sequence[Key] | None
 SIDES = ("in_keys", "out_keys", "in_keys_inv", "out_keys_inv")
 
 
-class Transform(nn.Module):
+class Transform(Suggesting):
     """What an environment gives, changed on its way out; and what it takes, on its way in.
 
     >>> from tensorclass.envs import Transform
@@ -348,8 +348,13 @@ class Transform(nn.Module):
     def _env(self, action: str) -> TransformedEnv[Any, Any]:
         container = self.container
         if container is None:
-            raise errors.StructureError(chain.no_parent(type(self).__name__, action))
+            raise errors.StructureError(chain.no_parent(type(self).__name__, action, self._is_orphan()))
         return container
+
+    def _is_orphan(self) -> bool:
+        """Whether there was an environment, of which nobody has kept hold."""
+        owner = None if self._owner is None else self._owner()
+        return self._owner is not None and (owner is None or (isinstance(owner, Transform) and owner._is_orphan()))
 
     def reset_parent(self) -> None:
         """Leave the owner: the transform can be put elsewhere then."""

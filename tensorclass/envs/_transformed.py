@@ -14,6 +14,7 @@ from .._rules import errors
 from .._tensordict import TensorDict
 from .._tree.contract import full_device
 from .._tree.node import kind
+from ._absent import absent
 from ._compose import Compose
 from ._entries import branch, first
 from ._env import EnvBase
@@ -553,7 +554,10 @@ class TransformedEnv(EnvBase[Obs, Action]):
             base = self.__dict__.get("_modules", {}).get("base_env")
             if base is None or (name.startswith("__") and name.endswith("__")):
                 raise
-            return getattr(base, name)
+            try:
+                return getattr(base, name)
+            except AttributeError as error:
+                raise absent(self, name) from error
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

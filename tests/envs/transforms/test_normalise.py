@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import gc
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -274,3 +276,17 @@ def test_options_that_are_not_supported_are_refused() -> None:
         VecNormV2(["a"], shared_data=TensorDict())
     with pytest.raises(ValueError, match="VecNormV2: decay is 2.0"):
         VecNormV2(["a"], decay=2.0)
+
+
+@pytest.mark.parametrize("chain_of", [lambda norm: norm, Compose])
+def test_statistics_of_an_environment_that_is_gone_are_not_measured(chain_of: Callable[[Any], Any]) -> None:
+    norm = ObservationNorm(in_keys=["observation"])
+    chain = chain_of(norm)
+    TransformedEnv(Counter(), chain)
+    gc.collect()
+
+    with pytest.raises(RuntimeError) as refused:
+        norm.init_stats(10)
+    assert str(refused.value) == (
+        "ObservationNorm: init_stats needs its environment, which is no longer there; keep it in a variable"
+    )
