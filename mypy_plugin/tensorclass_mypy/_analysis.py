@@ -11,7 +11,7 @@ from mypy.typevars import fill_typevars
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _hints, _kept, _parsed, _report, _scan, _worth
+from . import _constants, _hints, _kept, _parsed, _report, _scan, _worth
 from ._fields import fields_of
 from ._state import State
 from ._tree import below
@@ -184,6 +184,9 @@ class Walker(Walk):
         """A name of the top level that is bound once."""
         module, _, name = fullname.rpartition(".")
         if module != self.tree.fullname:
+            if module not in self.api.modules:  # An attribute of a class.
+                module, _, owner = module.rpartition(".")
+                name = f"{owner}.{name}"
             return self.elsewhere(module, name)
         if not self.frames:
             return UNKNOWN
@@ -258,27 +261,23 @@ class Walker(Walk):
             return UNKNOWN
         if base.fullname.rpartition(".")[0] != self.tree.fullname and base.module_name != self.tree.fullname:
             found = self.elsewhere(base.module_name, f"{base.name}.{name}")
-            if found is not UNKNOWN:
-                self.take(*found)
-            return UNKNOWN if found is UNKNOWN else found[1]
+            return UNKNOWN if found is UNKNOWN else self.taken(*found)
         table = self.file.attributes.get(base.fullname)
         if table is None:
             table = {}
             self.file.attributes[base.fullname] = table
             table.update(self._attributes(base))
         found = table.get(name)
-        if found is None:
-            return UNKNOWN
-        self.take(*found)
-        return found[1]
+        return _constants.of_class(self, info, name) if found is None else self.taken(*found)
 
-    def take(self, state: State, value: Value) -> None:
+    def taken(self, state: State, value: Value) -> Value:
         """A value of another state, with the things that it hangs on."""
         ids: set[int] = set()
         state.reachable(value, ids)
         for ident in ids:
             if ident in state.heap:
                 self.here.heap.setdefault(ident, state.heap[ident])
+        return value
 
     def _attributes(self, info: TypeInfo) -> dict[str, tuple[State, Value]]:
         tree = self.tree_of(info.fullname)

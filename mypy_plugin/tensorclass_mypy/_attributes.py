@@ -12,7 +12,7 @@ from tensorclass._rules import errors, indexing
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
 
-from . import _arrays, _codes, _self_keys
+from . import _arrays, _codes, _constants, _self_keys
 from ._arrays import Array
 from ._containers import against, as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
 from ._dtypes import kind_of
@@ -130,8 +130,10 @@ def read_class(walk: Walk, cls: Class, name: str) -> Value:
     if isinstance(node.node, Var) and node.node.is_final and node.node.final_value is not None:
         return node.node.final_value
     if isinstance(node.node, Var) and cls.info.is_enum:
-        return Library(f"{cls.info.fullname}.{name}")
-    return Method(cls, name)
+        value = _constants.member_value(cls.info, name) if cls.info.has_base("builtins.str") else UNKNOWN
+        return value if isinstance(value, str) else Library(f"{cls.info.fullname}.{name}")
+    value = UNKNOWN if cls.perhaps else _constants.of_class(walk, cls.info, name)
+    return Method(cls, name) if value is UNKNOWN else value
 
 
 def read_typed(walk: Walk, owner: Typed, name: str) -> Value:

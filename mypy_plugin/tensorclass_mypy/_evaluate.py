@@ -39,7 +39,7 @@ from mypy.nodes import (
 from tensorclass._rules import algebra, sizes
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _dtypes, _late, _scan
+from . import _constants, _dtypes, _late, _scan
 from ._names import canonical
 from ._state import join, join_values
 from ._types import is_library, item_of_type, known_type
@@ -207,6 +207,10 @@ def member(walk: Walk, expr: MemberExpr) -> Value:
     owner = evaluate(walk, expr.expr)
     if isinstance(owner, Library):
         node = expr.node
+        if expr.name == "value" and isinstance(expr.expr, MemberExpr) and isinstance(expr.expr.expr, RefExpr):
+            enum = expr.expr.expr.node
+            if isinstance(enum, TypeInfo) and enum.is_enum:
+                return _constants.member_value(enum, expr.expr.name)
         if isinstance(node, TypeInfo):
             return Class(node)
         if isinstance(node, (FuncDef, Decorator)) and not _library_module(expr.fullname or ""):

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import GDEF, AssignmentStmt, ClassDef, FuncDef, MemberExpr, MypyFile, NameExpr, SymbolTableNode, Var
-from mypy.types import LiteralType, get_proper_type
+from mypy.types import LiteralType, UnboundType, get_proper_type
 
-from . import _scan
+from . import _constants, _scan
 from ._tree import below
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def _values(tree: MypyFile) -> Iterator[tuple[str, Any]]:
             for init in node.defs.body:
                 if isinstance(init, FuncDef) and init.name == "__init__" and init.arguments:
                     yield from _attributes(node, init, set_once(node, init))
+            yield from _of_body(node, tree)
 
 
 def _attributes(cls: ClassDef, init: FuncDef, once: set[str]) -> Iterator[tuple[str, Any]]:
@@ -91,6 +92,17 @@ def _attributes(cls: ClassDef, init: FuncDef, once: set[str]) -> Iterator[tuple[
             names = {one.name for one in below(statement.rvalue) if isinstance(one, NameExpr)}
             if target.name in once and not names & local and own not in names and _is_plain(statement.rvalue):
                 yield f"{cls.name}.{target.name}", statement.rvalue
+
+
+def _of_body(cls: ClassDef, tree: MypyFile) -> Iterator[tuple[str, Any]]:
+    """`NAME = "key"` in a class body."""
+    rows = [node for node in cls.defs.body if isinstance(node, AssignmentStmt) and len(node.lvalues) == 1]
+    found = [(node.lvalues[0].name, node.rvalue) for node in rows if isinstance(node.lvalues[0], NameExpr)]
+    names = [name for name, _ in found]
+    for name, value in found:
+        if names.count(name) == 1 and _constants.is_constant(value) and _is_plain(value):
+            if not _constants.is_set(_scan.text_of(tree) or "", name):
+                yield f"{cls.name}.{name}", value
 
 
 def _is_target(node: Any, name: NameExpr) -> bool:
@@ -118,10 +130,11 @@ def text_of(walk: Walk, module: str, name: str) -> str | None:
     tree = walk.api.modules.get(module)
     symbol = tree.names.get(SYMBOL) if tree is not None else None
     typ = get_proper_type(symbol.node.type) if symbol is not None and isinstance(symbol.node, Var) else None
-    if not isinstance(typ, LiteralType) or not isinstance(typ.value, str):
+    text = typ.name if isinstance(typ, UnboundType) else typ.value if isinstance(typ, LiteralType) else None
+    if not isinstance(text, str):
         return None
     depend(walk, f"{module}.{SYMBOL}")
-    found: str | None = json.loads(typ.value).get(name)
+    found: str | None = json.loads(text).get(name)
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from mypy.nodes import FuncDef, TypeInfo
+from mypy.nodes import FuncDef, MypyFile, TypeInfo
 from mypy.options import Options
 from mypy.plugin import (
     AnalyzeTypeContext,
@@ -29,6 +29,7 @@ from . import (
     _config,
     _kept,
     _marks,
+    _named_keys,
     _report,
     _signatures,
     _spread,
@@ -130,6 +131,10 @@ class TensorClassPlugin(Plugin):
         """Whether a function is defined in the program, not in an installed package."""
         module = self._modules.get(fullname.rpartition(".")[0]) if self._modules is not None else None
         return module is not None and not module.is_stub and "site-packages" not in module.path
+
+    def get_additional_deps(self, file: MypyFile) -> list[tuple[int, str, int]]:
+        safely(None, None, _named_keys.keep, file)  # mypy has nothing better to offer for a module without calls.
+        return []
 
     # -- Classes ------------------------------------------------------------------------------------------------
 

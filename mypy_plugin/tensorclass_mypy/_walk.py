@@ -531,6 +531,10 @@ class Walk:
         """An attribute that a class sets once, in its __init__."""
         raise NotImplementedError
 
+    def taken(self, state: State, value: Value) -> Value:
+        """A value of another state, with the things that it hangs on."""
+        raise NotImplementedError
+
     # -- Types --------------------------------------------------------------------------------------------------
 
     def from_type(self, typ: Any) -> Value:
