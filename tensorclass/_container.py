@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy as _copy
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar, overload
+from typing import Any, ClassVar, NamedTuple, TypeVar, overload
 
 import torch
 from torch import Size, Tensor
@@ -23,7 +23,6 @@ from ._repr import show
 from ._rules import elsewhere, errors
 from ._rules.along import pieces
 from ._rules.dims import dim_in
-from ._rules.elsewhere import Later
 from ._rules.pointwise import broadcast
 from ._settings import FLAGS
 from ._stored import StoredMethods
@@ -360,11 +359,6 @@ class Container(
     def __repr__(self) -> str:
         return show(self)
 
-    if not TYPE_CHECKING:  # With this in sight, a checker would let any name pass.
-
-        def __getattr__(self, name: str) -> Any:
-            raise no_attribute(self, name)
-
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self)})
 
@@ -372,18 +366,21 @@ class Container(
 read = _index.read
 
 
-def no_attribute(node: Any, name: str) -> Exception:
-    """The error for an attribute that a container does not have."""
-    problem = failed_property(node, name)
-    if problem is not None:
-        try:
-            return problem
-        finally:
-            del problem  # Its traceback leads back to this frame: the container would live until the next collection.
-    if name.startswith("_"):  # Asked for by libraries, often, to see whether it is there.
-        return AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
-    keys = list(type(node).keys(node))
-    return AttributeError(Later(elsewhere.no_attribute, type(node), name, keys))
+class Elsewhere:
+    """Stands for a name that another library has: not there, and whoever reads it is told what is.
+
+    A `__getattr__` that knew all names would make every attribute that is there slower to read.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        raise AttributeError(elsewhere.no_attribute(owner, self.name))
+
+
+for _name in elsewhere.METHODS:
+    setattr(Container, _name, Elsewhere(_name))
 
 
 def failed_property(node: Any, name: str) -> Exception | None:

@@ -86,24 +86,20 @@ class Later:
         return str, (str(self),)  # Not every class can be pickled.
 
 
-def no_attribute(cls: type, name: str, keys: Iterable[str]) -> str:
-    """An attribute that a container does not have: a key, another library's name, or a misspelt one.
+def no_attribute(cls: type, name: str) -> str:
+    """An attribute that a container does not have: another library's name, or a misspelt one.
 
-    >>> no_attribute(dict, "to_padded", [])
+    >>> no_attribute(dict, "to_padded")
     "dict has no attribute 'to_padded'; .densify(pad=0, mask=...) does that"
     """
     said = f"{cls.__name__} has no attribute {name_of(name)}"
-    if name in keys:
-        return f"{said}; it is a key: x[{name!r}] reads it"
-    if name in METHODS:
-        return f"{said}; {METHODS[name]} does that"
-    return said + suggest(name, _members(cls))
+    return f"{said}; {METHODS[name]} does that" if name in METHODS else said + suggest(name, _members(cls))
 
 
 def no_field_or_method(cls: type, name: str, fields: Sequence[Key]) -> str:
     """An attribute that an instance of a typed class does not have: a misspelt field, or else a method."""
     if nearest(name, fields) is None and (name in METHODS or nearest(name, _members(cls)) is not None):
-        return no_attribute(cls, name, ())
+        return no_attribute(cls, name)
     return no_field(cls.__name__, name, fields)
 
 

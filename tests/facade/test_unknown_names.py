@@ -14,8 +14,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tensorclass import TensorClass, TensorDict, errors, lazy_stack
+from tensorclass import TensorClass, TensorDict, TypedTensorDict, errors, lazy_stack
 from tensorclass import tensorclass as decorated
+from tensorclass._container import Container
 from tensorclass._declare import BadField
 from tensorclass._rules import elsewhere
 
@@ -32,25 +33,45 @@ def containers() -> list[Any]:
 
 @pytest.mark.parametrize("x", containers(), ids=["TensorDict", "TensorClass", "lazy", "lazy TensorClass"])
 @pytest.mark.parametrize(
-    ("name", "end"),
+    ("name", "there"),
     [
-        ("to_padded", "; .densify(pad=0, mask=...) does that"),
-        ("float32", "; .to(torch.float32) does that"),
-        ("all_reduce", "; tensorclass.distributed.all_reduce(x, ...) does that"),
-        ("reshap", "; did you mean 'reshape'?"),
+        ("to_padded", ".densify(pad=0, mask=...)"),
+        ("float32", ".to(torch.float32)"),
+        ("all_reduce", "tensorclass.distributed.all_reduce(x, ...)"),
     ],
 )
-def test_an_attribute_that_is_not_there_says_what_would_do(x: Any, name: str, end: str) -> None:
-    with pytest.raises(AttributeError) as problem:
-        getattr(x, name)
+def test_a_method_of_another_library_says_what_does_the_same(x: Any, name: str, there: str) -> None:
+    for where in (x, type(x)):
+        with pytest.raises(AttributeError) as problem:
+            getattr(where, name)
 
-    assert str(problem.value) == f"{type(x).__name__} has no attribute {name!r}{end}"
+        assert str(problem.value) == f"{type(x).__name__} has no attribute {name!r}; {there} does that"
+        assert not hasattr(where, name)
+
+
+@pytest.mark.parametrize("x", [containers()[1], containers()[3]], ids=["TensorClass", "lazy TensorClass"])
+def test_a_method_that_is_misspelt_has_the_nearest_one_in_its_error(x: Any) -> None:
+    with pytest.raises(
+        errors.UnknownField, match=r"^Point has no attribute 'reshap'; did you mean 'reshape'\?$"
+    ) as problem:
+        x.reshap  # noqa: B018  # Read for its error.
+
     assert str(pickle.loads(pickle.dumps(problem.value))) == str(problem.value)
 
 
-def test_a_key_read_as_an_attribute_is_told_so() -> None:
-    with pytest.raises(AttributeError, match=r"no attribute 'obs'; it is a key: x\['obs'\] reads it"):
-        containers()[0].obs  # noqa: B018  # Read for its error.
+def test_a_field_may_have_the_name_of_a_method_of_another_library() -> None:
+    class Typed(TypedTensorDict):
+        load: Tensor
+
+    class Untold(TensorClass):
+        load: Tensor
+        save: Tensor | None = None
+
+    one = Untold(load=torch.ones(2), batch_size=[2])
+
+    assert (one.load.sum(), one.save, one[0].load) == (2, None, 1)
+    assert lazy_stack([one, one]).load.shape == (2, 2)
+    assert Typed(load=torch.ones(2)).load.sum() == 2
 
 
 def test_a_property_that_fails_is_not_said_to_be_missing() -> None:
@@ -91,7 +112,9 @@ def test_what_is_said_to_do_instead_is_there(there: str) -> None:
 
 
 def test_no_name_that_is_said_to_be_missing_is_there() -> None:
-    assert {name for name in elsewhere.METHODS if hasattr(TensorDict, name)} == set()
+    bases = Container.__mro__[1:]
+    assert {name for name in elsewhere.METHODS if any(name in vars(base) for base in bases)} == set()
+    assert {name for name in elsewhere.METHODS if hasattr(TensorDict, name) or hasattr(TensorClass, name)} == set()
     assert {name for name in elsewhere.NAMES if hasattr(importlib.import_module("tensorclass"), name)} == set()
 
 
@@ -110,7 +133,7 @@ def test_fields_given_in_one_piece_are_told_where_they_go(given: Any, end: str) 
     with pytest.raises(errors.KindError, match=re.escape(f"it got {kind(given)}; {end}")):
         Point(given)
     with pytest.raises(errors.KindError, match=re.escape(f"no default; {end.replace('Point', 'Pair')}")):
-        Pair(given)
+        Pair(given)  # type: ignore[call-arg]  # The mistake that is to be seen.
 
 
 def kind(value: Any) -> str:
