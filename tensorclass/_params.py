@@ -140,6 +140,10 @@ class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompat
         super()._remove(names)
         self._register()
 
+    def __getattr__(self, name: str) -> Any:
+        nested = object.__getattribute__(self, "_fields").get(name)  # Not self._fields, which may not be there yet.
+        return of_module(nested) if is_tree(nested) else nn.Module.__getattr__(self, name)
+
     # ---- where both parents have a method ---------------------------------------------------------------------------
 
     def to(self, *args: Any, **kwargs: Any) -> Self:
@@ -234,7 +238,7 @@ def _copied(node: Any, memo: dict[int, Any]) -> Any:
     return node._rebuild(fields, node._batch, node._names)
 
 
-def of_module(tree: TensorDict) -> TensorDictParams:
+def of_module(tree: Node) -> TensorDictParams:
     """The parameters of a module, whose buffers stay buffers."""
     params = TensorDictParams(tree, no_convert=True)
     params.no_convert = False

@@ -299,7 +299,8 @@ class TensorDict(ConvertMethods):
         ...     print(layer(torch.ones(3)))
         tensor([0., 0., 0., 0.])
 
-        inplace: copy into the tensors of the module. swap_dest: a container for what was there.
+        What the container has no entry for stays as the module has it. inplace: copy into the tensors of the module.
+        swap_dest: a container for what was there.
         """
         from ._functional import to_module
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar, overload
 from torch import nn
 
 from .._rules import errors
+from .._tree.node import kind
 from ._typed import TensorClassModuleBase, ends_of
 
 # Neither contravariant nor covariant: a checker that solves `self: Chain[A, C]` for the most general A (ty) would say
@@ -86,7 +87,7 @@ class Chain(TensorClassModuleBase[Takes, Gives]):
             raise errors.OptionError("Chain: there are no modules; one at least is needed")
         for module in modules:
             if not isinstance(module, TensorClassModuleBase):
-                raise errors.KindError(f"Chain: {type(module).__name__} is no TensorClassModuleBase")
+                raise errors.KindError(f"Chain: {kind(module)} is no TensorClassModuleBase; each module is an argument")
         for before, after in zip(modules, modules[1:]):
             gives, wants = ends_of(before)[1], ends_of(after)[0]
             if isinstance(gives, type) and isinstance(wants, type) and not issubclass(gives, wants):

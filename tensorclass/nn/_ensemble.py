@@ -16,6 +16,7 @@ from .._tensordict import TensorDict
 from .._tree import walk
 from ._base import TensorDictModuleBase
 from ._dispatch import dispatch
+from ._module import check_keyed
 from ._reset import reset_in
 
 
@@ -37,6 +38,7 @@ class EnsembleModule(TensorDictModuleBase):
         self, module: TensorDictModuleBase, num_copies: int, expand_input: bool = True, randomness: str = "different"
     ) -> None:
         super().__init__()
+        check_keyed("EnsembleModule", module)
         if num_copies < 1:
             raise errors.OptionError(f"num_copies: {num_copies} copies; 1 at least is needed")
         # Not as a submodule: parameters() would give what no call uses.

@@ -12,7 +12,7 @@ from torch import Tensor
 from .._rules import errors
 from .._rules.keys import unravel
 from .._tree import walk
-from .._tree.node import Node
+from .._tree.node import Node, kind
 
 
 @contextmanager
@@ -59,9 +59,7 @@ class Source:
             return entry
         if isinstance(entry, (int, Tensor)):
             return _seeded(int(entry), params)
-        raise errors.KindError(
-            f"generator: entry {given!r} is a {type(entry).__name__}; a generator or a seed would do"
-        )
+        raise errors.KindError(f"generator: entry {given!r} is {kind(entry)}; a generator or a seed would do")
 
 
 def _seeded(seed: int, params: Any) -> torch.Generator:

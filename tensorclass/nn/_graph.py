@@ -95,6 +95,11 @@ def name_of(module: object) -> str:
     return repr(module) if isinstance(module, nn.Module) else getattr(module, "__name__", repr(module))
 
 
+def short_name(module: object) -> str:
+    """A module on one line."""
+    return type(module).__name__ if isinstance(module, nn.Module) else name_of(module)
+
+
 def shown_keys(keys: Any) -> str:
     """Keys as they are printed: [x, robot.joints]."""
     return f"[{', '.join(_word(key) for key in keys)}]"

@@ -13,7 +13,7 @@ from .._rules import errors
 from .._rules.keys import Key
 from .._settings import FLAGS
 from .._tensordict import TensorDict
-from .._tree.node import Node
+from .._tree.node import Node, kind
 from ._base import TensorDictModuleBase, leave_out
 from ._dispatch import ENABLED, MISSING, with_tensors
 from ._graph import name_of
@@ -99,7 +99,7 @@ class TensorDictModule(TensorDictModuleBase):
                 reads, fields, call = own["_in_keys"], tensordict._fields, self._callee()
                 result = call(fields.get(reads[0])) if len(reads) == 1 else call(*[fields.get(key) for key in reads])
                 key = own["_out_keys"][0]
-                tensordict[key] = result if isinstance(result, Tensor) else values_for(result, [key])[0]
+                tensordict[key] = result if isinstance(result, Tensor) else values_for(result, [key], self)[0]
                 return tensordict
             except Exception as error:
                 again, cause = self._explained(error, tensordict)
@@ -130,7 +130,7 @@ class TensorDictModule(TensorDictModuleBase):
             in_place = tensordict_out is None and self._inplace is True
             out = tensordict if in_place else self._target(tensordict, tensordict_out)
             keys: list[Key] = self._out_keys  # type: ignore[assignment]  # Set in __init__.
-            self._write(values_for(result, keys), keys, out)
+            self._write(values_for(result, keys, self), keys, out)
             return out
         except Exception as error:
             again, cause = self._explained(error, tensordict)
@@ -144,7 +144,7 @@ class TensorDictModule(TensorDictModuleBase):
             result = self._callee()(*inputs)
             if isinstance(result, Tensor) and len(keys) == 1 and selected is None and keys[0] != "_":
                 return result
-            outputs = dict(zip(keys, values_for(result, keys)))
+            outputs = dict(zip(keys, values_for(result, keys, self)))
             outputs.pop("_", None)
             if not all(isinstance(one, Tensor) for one in outputs.values()):
                 kept = TensorDict(outputs)  # What is no tensor comes back as a container would hold it.
@@ -212,3 +212,11 @@ def is_module(value: object) -> bool:
     return isinstance(value, TensorDictModuleBase) or (
         isinstance(value, nn.Module) and hasattr(value, "in_keys") and hasattr(value, "out_keys")
     )
+
+
+def check_keyed(owner: str, module: object) -> None:
+    """Refuse a module that has no keys."""
+    if not is_module(module):
+        raise errors.KindError(
+            f"{owner}: {kind(module)} has no in_keys and out_keys; TensorDictModule(module, in_keys, out_keys) has"
+        )

@@ -11,12 +11,13 @@ from torch import Tensor
 from .._rules import errors
 from .._rules.keys import Key, path
 from .._tree.node import Node
+from ._graph import short_name
 
 MISSING: Any = object()
 
 
-def values_for(result: Any, out_keys: Sequence[Key]) -> Sequence[Any]:
-    """One value for each out-key, from a tensor, a tuple, a dict, a dataclass or a container."""
+def values_for(result: Any, out_keys: Sequence[Key], source: Any) -> Sequence[Any]:
+    """One value for each out-key, from a tensor, a tuple, a dict, a dataclass or a container that a module gave."""
     if isinstance(result, Tensor):
         values: Sequence[Any] = (result,)
     elif isinstance(result, tuple) or (isinstance(result, list) and len(out_keys) > 1):
@@ -26,10 +27,9 @@ def values_for(result: Any, out_keys: Sequence[Key]) -> Sequence[Any]:
     else:
         names = named(result)
         values = (result,) if names is None else _by_name(result, names, out_keys)
-    if len(values) > len(out_keys):
-        raise errors.StructureError(errors.more_tensors(len(values), out_keys))
-    if len(values) < len(out_keys):
-        raise errors.StructureError(errors.more_out_keys(len(values), out_keys))
+    if len(values) != len(out_keys):
+        text = errors.more_tensors if len(values) > len(out_keys) else errors.more_out_keys
+        raise errors.StructureError(f"{text(len(values), out_keys)} The module is {short_name(source.module)}.")
     return values
 
 

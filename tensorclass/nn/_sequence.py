@@ -15,7 +15,7 @@ from .._rules.flow import Flow
 from .._rules.keys import Key
 from .._settings import FLAGS
 from .._tensordict import TensorDict
-from .._tree.node import Node
+from .._tree.node import Node, kind
 from ._base import CHANGES, TensorDictModuleBase, leave_out
 from ._dispatch import MISSING, with_tensors
 from ._graph import flow_line, shown_keys
@@ -231,6 +231,9 @@ def as_step(module: Any) -> nn.Module:
     """A module of a sequence: one by key as it is, any other callable wrapped."""
     if is_module(module):
         return module  # type: ignore[no-any-return]  # Just seen to be a module.
+    if isinstance(module, (list, tuple, Iterator, nn.ModuleList, nn.ModuleDict)):
+        given = "*modules.values()" if isinstance(module, nn.ModuleDict) else "*modules"
+        raise errors.OptionError(f"{kind(module)} is no module; each is an argument: TensorDictSequential({given})")
     if isinstance(module, type) or not callable(module):
         raise errors.OptionError(
             f"{module!r} cannot be part of a sequence; a module by key, or a function from container to container, can"

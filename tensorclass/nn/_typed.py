@@ -9,7 +9,10 @@ from torch import nn
 
 from .._rules import errors
 from .._tensorclass import TensorClass
+from .._tensordict import TensorDict
+from .._tree.node import kind
 from ._ends import bound_ends, check_end, class_of, resolved
+from ._hooks import is_hooked
 
 if TYPE_CHECKING:
     from ._typed_wrapper import TensorClassModuleWrapper
@@ -37,12 +40,15 @@ class TensorClassModuleBase(nn.Module, ABC, Generic[In, Out]):
     input_type: Any
     output_type: Any
     keeps_batch: ClassVar[bool] = True
+    _gives: type | None = None  # The class of every output; None where only an instance can tell.
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.input_type, cls.output_type = [resolved(end, cls.__module__) for end in bound_ends(cls, _root())]
         for end in (cls.input_type, cls.output_type):
             check_end(cls.__name__, end)
+        gives = class_of(cls.output_type)
+        cls._gives = gives if isinstance(gives, type) else None
 
     @abstractmethod
     def forward(self, x: In, /) -> Out:
@@ -54,6 +60,21 @@ class TensorClassModuleBase(nn.Module, ABC, Generic[In, Out]):
         def __call__(self, x: In, /) -> Out:
             """Call forward, and the hooks."""
             raise NotImplementedError
+
+    else:
+
+        def __call__(self, *args, **kwargs):
+            try:
+                out = super().__call__(*args, **kwargs) if is_hooked(self) else self.forward(*args, **kwargs)
+            except (AttributeError, LookupError, TypeError) as error:
+                check_input(self, (*args, *kwargs.values()), error)
+                raise
+            gives = self._gives or ends_of(self)[1]
+            if not isinstance(out, gives) and isinstance(gives, type):
+                again = " (defined again?)" if type(out).__name__ == gives.__name__ else ""
+                name = type(self).__name__
+                raise errors.KindError(f"{name}: forward gave {kind(out)}{again}, the output type is {gives.__name__}")
+            return out
 
     def as_td_module(self: TensorClassModuleBase[Any, TensorClass]) -> TensorClassModuleWrapper:
         """This module as one by key: it reads the fields of its input class and gives those of its output class.
@@ -78,6 +99,16 @@ def ends_of(module: TensorClassModuleBase[Any, Any]) -> tuple[Any, Any]:
         ends = [by_variable.get(end, end) if isinstance(end, TypeVar) else end for end in ends]
     takes, gives = [class_of(resolved(end, type(module).__module__)) for end in ends]
     return takes, gives
+
+
+def check_input(module: TensorClassModuleBase[Any, Any], args: tuple[Any, ...], cause: Exception | None) -> None:
+    """Refuse an input of another class than the module takes."""
+    takes = ends_of(module)[0]
+    if len(args) != 1 or not isinstance(takes, type) or isinstance(args[0], takes) or type(cause) is errors.KindError:
+        return
+    made = f"; {takes.__name__}.from_tensordict(...) makes one of it, and .as_td_module() takes it as it is"
+    text = errors.takes(type(module).__name__, takes.__name__, kind(args[0]))
+    raise errors.KindError(text + (made if isinstance(args[0], TensorDict) else "")) from cause
 
 
 def class_ends(module: TensorClassModuleBase[Any, Any]) -> tuple[type[TensorClass], type[TensorClass]]:

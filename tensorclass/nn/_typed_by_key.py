@@ -11,8 +11,8 @@ from .._tensorclass import TensorClass
 from .._tensordict import TensorDict
 from ._convert import as_instance, as_mapping
 from ._ends import fields_of_class, keys_of_class
-from ._typed import TensorClassModuleBase
-from ._typed_wrapper import check_output
+from ._typed import TensorClassModuleBase, check_input
+from ._typed_wrapper import check_batch
 
 if TYPE_CHECKING:
     from ._base import TensorDictModuleBase
@@ -45,11 +45,10 @@ class TypedByKey(TensorClassModuleBase[I_contra, O_co]):
 
     def forward(self, x: I_contra, /) -> O_co:
         """Run the module on the fields of x."""
-        if not isinstance(x, self.input_type):
-            raise errors.KindError(errors.takes("this module", self.input_type.__name__, f"a {type(x).__name__}"))
+        check_input(self, (x,), None)
         entries: TensorDict = TensorDict(dict(as_mapping(x)), x.batch_size, x.device)
         out = as_instance(self.module(entries), self.output_type)
-        check_output(self, x, out, self.output_type)
+        check_batch(self, x, out)
         return out  # type: ignore[no-any-return]  # as_instance gives an instance of output_type.
 
     def __repr__(self) -> str:

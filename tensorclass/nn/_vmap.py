@@ -12,6 +12,7 @@ from torch.utils import _pytree as pytree
 from .._container import Container
 from .._rules import errors
 from .._swap import Filled
+from .._tree.node import kind
 
 
 def functional_vmap(
@@ -91,7 +92,7 @@ def _picked(value: Any, dim: int, at: int) -> Any:
 
 def _flattened(name: str, value: Any, dim: int, batch: Sequence[int]) -> Any:
     if not isinstance(value, (Tensor, Container)):
-        raise errors.KindError(f"in_dims: {name!r} is a {type(value).__name__}; a tensor or a container has dims")
+        raise errors.KindError(f"in_dims: {name!r} is {kind(value)}; a tensor or a container has dims")
     end = dim + len(batch)
     if tuple(value.shape[dim:end]) != tuple(batch):
         raise errors.ShapeError(

@@ -14,7 +14,7 @@ from .._tensordict import TensorDict
 from ._base import TensorDictModuleBase
 from ._dispatch import dispatch
 from ._keys import keys_of
-from ._module import TensorDictModule
+from ._module import TensorDictModule, check_keyed
 
 
 class TensorDictModuleWrapper(TensorDictModuleBase):
@@ -25,6 +25,7 @@ class TensorDictModuleWrapper(TensorDictModuleBase):
 
     def __init__(self, td_module: TensorDictModuleBase) -> None:
         super().__init__()
+        check_keyed(type(self).__name__, td_module)
         self.td_module = td_module
 
     def __getattr__(self, name: str) -> Any:

@@ -231,6 +231,20 @@ def test_it_can_be_called_with_tensors() -> None:
     assert EnsembleModule(layer(), num_copies=4)(x=torch.randn(10, 3)).shape == (4, 10, 2)
 
 
+def test_a_module_without_keys_is_no_module_by_key() -> None:
+    with pytest.raises(TypeError) as error:
+        EnsembleModule(nn.Linear(3, 2), num_copies=2)  # type: ignore[arg-type]
+
+    said = "EnsembleModule: a Linear has no in_keys and out_keys; TensorDictModule(module, in_keys, out_keys) has"
+    assert str(error.value) == said
+
+
+def test_a_parameter_can_be_asked_for_by_its_name() -> None:
+    ensemble = EnsembleModule(TensorDictModule(nn.Linear(3, 2), ["x"], ["y"]), num_copies=2)
+
+    assert ensemble.get_parameter("params_td.module.weight") is ensemble.params_td["module", "weight"]
+
+
 def test_there_is_at_least_one_copy() -> None:
     with pytest.raises(ValueError) as error:
         EnsembleModule(layer(), num_copies=0)

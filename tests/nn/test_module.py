@@ -202,10 +202,14 @@ def test_a_dict_output_without_an_out_key_is_an_error() -> None:
 
 
 def test_more_tensors_than_out_keys_is_an_error() -> None:
-    with pytest.raises(RuntimeError) as error:
-        TensorDictModule(lambda x: (x, x, x), ["pos"], ["a", "b"])(five())
+    class Triple(nn.Module):
+        def forward(self, x: Tensor) -> Any:
+            return x, x, x
 
-    assert words(error.value) == "There are more tensors (3) than out_keys (['a', 'b'])."
+    with pytest.raises(RuntimeError) as error:
+        TensorDictModule(Triple(), ["pos"], ["a", "b"])(five())
+
+    assert words(error.value) == "There are more tensors (3) than out_keys (['a', 'b']). The module is Triple."
 
 
 @pytest.mark.parametrize("give", [lambda x: (x,), lambda x: x], ids=["tuple", "tensor"])
@@ -213,7 +217,10 @@ def test_more_out_keys_than_tensors_is_an_error(give: Any) -> None:
     with pytest.raises(RuntimeError) as error:
         TensorDictModule(give, ["pos"], ["a", "b"])(five())
 
-    assert words(error.value) == "There are more out_keys than tensors: 1 tensor for ['a', 'b']."
+    module = f"<lambda> (test_module.py:{give.__code__.co_firstlineno})"
+    assert (
+        words(error.value) == f"There are more out_keys than tensors: 1 tensor for ['a', 'b']. The module is {module}."
+    )
 
 
 def test_the_out_key_underscore_drops_an_output() -> None:

@@ -336,6 +336,16 @@ def test_a_checkpoint_is_read_back() -> None:
         other.load_state_dict({**critic.state_dict(), "target.0.weight": torch.zeros(1)})
 
 
+def test_what_named_parameters_gives_can_be_asked_for_by_name() -> None:
+    holder = nn.Module()
+    holder.params = TensorDictParams(TensorDict.from_module(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))))
+
+    assert all(holder.get_parameter(name) is one for name, one in holder.named_parameters())
+    assert all(holder.get_buffer(name) is one for name, one in holder.named_buffers())
+    with pytest.raises(AttributeError, match="no attribute `2`"):
+        holder.get_parameter("params.2.weight")
+
+
 def test_writes_and_deletes_through_it_are_seen() -> None:
     params = TensorDictParams(TensorDict.from_module(mlp()))
     params["2", "extra"] = torch.zeros(1)

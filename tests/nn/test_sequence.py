@@ -104,6 +104,21 @@ def test_what_cannot_be_called_cannot_be_part() -> None:
     )
 
 
+@pytest.mark.parametrize("several", [list, tuple, iter, nn.ModuleList])
+def test_several_modules_are_several_arguments(several: Any) -> None:
+    given = several([TensorDictModule(torch.neg, ["x"], ["y"])])
+    with pytest.raises(ValueError) as error:
+        TensorDictSequential(given)
+
+    name = type(given).__name__
+    assert str(error.value) == f"a {name} is no module; each is an argument: TensorDictSequential(*modules)"
+
+
+def test_modules_of_a_dict_of_modules_are_arguments() -> None:
+    with pytest.raises(ValueError, match=r"a ModuleDict is no module; .*\(\*modules\.values\(\)\)$"):
+        TensorDictSequential(nn.ModuleDict({"a": TensorDictModule(torch.neg, ["x"], ["y"])}))
+
+
 def test_a_typed_module_is_asked_to_be_made_one_by_key() -> None:
     class Point(TensorClass):
         x: Tensor

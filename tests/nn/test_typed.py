@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from tensorclass import TensorClass, TensorDict
+from tensorclass import TensorClass, TensorDict, lazy_stack
 from tensorclass.nn import Chain, TensorClassModuleBase, TensorDictModule, TensorDictSequential
 
 
@@ -238,7 +238,7 @@ def test_an_output_of_another_class_is_an_error() -> None:
     with pytest.raises(TypeError) as error:
         Wrong().as_td_module()(pair())
 
-    assert str(error.value) == "Wrong: forward gave Pair, the output type is Result"
+    assert str(error.value) == "Wrong: forward gave a Pair, the output type is Result"
 
 
 # ---- chains ---------------------------------------------------------------------------------------------------------
@@ -324,7 +324,91 @@ def test_a_typed_module_checks_the_class_of_its_input() -> None:
     with pytest.raises(TypeError) as error:
         module(Speed(speed=torch.ones(2)))  # type: ignore[arg-type]
 
-    assert str(error.value) == "this module takes Point; this is a Speed"
+    assert str(error.value) == "TypedByKey takes Point; this is a Speed"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            TensorDict(c=torch.ones(2)),
+            "SumDiff takes Pair; this is a TensorDict; Pair.from_tensordict(...) makes one of it, "
+            "and .as_td_module() takes it as it is",
+        ),
+        (Speed(speed=torch.ones(2)), "SumDiff takes Pair; this is a Speed"),
+        (torch.ones(2), "SumDiff takes Pair; this is a tensor of shape [2]"),
+        ({"a": torch.ones(2)}, "SumDiff takes Pair; this is a dict"),
+        (None, "SumDiff takes Pair; this is None"),
+    ],
+)
+def test_a_failure_says_that_the_input_is_of_another_class(given: Any, said: str) -> None:
+    for module in (SumDiff(), Chain(SumDiff())):
+        with pytest.raises(TypeError) as error:
+            module(given)
+
+        assert str(error.value) == said
+        assert isinstance(error.value.__cause__, AttributeError)
+
+
+def test_a_failure_with_the_right_input_is_as_it_was() -> None:
+    class Broken(TensorClassModuleBase[Pair, Result]):
+        def forward(self, x: Pair) -> Result:
+            raise KeyError("own")
+
+    with pytest.raises(KeyError, match="own") as error:
+        Broken()(Pair(a=torch.ones(1), b=torch.ones(1)))
+
+    assert error.value.__cause__ is None
+
+
+T_contra = TypeVar("T_contra", bound=TensorClass, contravariant=True)
+R_co = TypeVar("R_co", bound=TensorClass, covariant=True)
+
+
+class Same(TensorClassModuleBase[T_contra, R_co]):
+    def forward(self, x: T_contra) -> R_co:
+        return x  # type: ignore[return-value]  # What the tests are about.
+
+
+class Fixed(Same[Pair, Result]):
+    pass
+
+
+@pytest.mark.parametrize("make", [lambda: Fixed(), lambda: Same[Pair, Result](), lambda: Chain(Fixed())])
+@pytest.mark.parametrize("hooked", [False, True])
+def test_an_output_of_another_class_is_refused(make: Any, hooked: bool) -> None:
+    module = make()
+    if hooked:
+        module.register_forward_hook(lambda *_: None)
+    with pytest.raises(TypeError, match=r": forward gave a Pair, the output type is Result$"):
+        module(Pair(a=torch.ones(1), b=torch.ones(1)))
+
+
+def test_an_output_of_a_class_that_was_defined_again_is_told_so() -> None:
+    def define() -> Any:
+        class Answer(TensorClass):
+            a: Tensor
+
+        return Answer
+
+    older, newer = define(), define()
+
+    class Give(TensorClassModuleBase[Pair, older]):  # type: ignore[valid-type]
+        def forward(self, x: Pair) -> Any:
+            return newer(a=x.a)
+
+    with pytest.raises(TypeError) as error:
+        Give()(Pair(a=torch.ones(1), b=torch.ones(1)))
+
+    assert str(error.value) == "Give: forward gave an Answer (defined again?), the output type is Answer"
+
+
+def test_rows_of_the_output_class_are_of_it() -> None:
+    class Rows(TensorClassModuleBase[Pair, Result]):
+        def forward(self, x: Pair) -> Result:
+            return lazy_stack([SumDiff()(x)] * 2)
+
+    assert isinstance(Rows()(Pair(a=torch.ones(1), b=torch.ones(1))), Result)
 
 
 def test_a_declared_batch_in_a_type_argument_stands_for_its_class() -> None:
