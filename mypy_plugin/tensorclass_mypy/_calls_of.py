@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import CallExpr, FuncDef, TypeInfo
+from mypy.nodes import CallExpr, Expression, FuncDef, MemberExpr, NameExpr, RefExpr, TypeInfo, Var
 from mypy.plugin import MethodSigContext
 from mypy.typeops import bind_self
 from mypy.types import AnyType, CallableType, FunctionLike, Instance, TypeOfAny, UnionType, get_proper_type
@@ -13,6 +13,7 @@ from tensorclass._rules import errors
 
 from . import _codes, _report
 from ._say import meant
+from ._scan import values_of
 from ._types import is_library, is_module, is_ours
 
 MODULE = "torch.nn.modules.module.Module"
@@ -73,8 +74,32 @@ def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> None:
     if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
         return
     text = _wrong(info.name, kinds, [name or "" for name in names], call)
-    if text is not None:
+    if text is not None and not _may_be_another(ctx.api, call.callee, forward):
         _report.say(ctx.api, call, _codes.CALL, text)
+
+
+def _may_be_another(api: Any, callee: Expression, forward: FuncDef) -> bool:
+    """Whether a name is given modules of several classes: mypy takes it for the first, and complains elsewhere."""
+    node = callee.node if isinstance(callee, NameExpr) else None
+    block: Any = api.tree
+    if isinstance(callee, MemberExpr):
+        owner = get_proper_type(api.lookup_type_or_none(callee.expr))
+        found = owner.type.get(callee.name) if isinstance(owner, Instance) else None
+        node = found.node if found is not None else None
+        block = node.info.defn if isinstance(node, Var) else None
+    if not isinstance(node, Var) or not node.is_inferred:
+        return False
+    if node.info and node.info.module_name != api.tree.fullname:
+        return True  # mypy may not have the text of that class, and what is said must not depend on it.
+    given = list(values_of(block, node))
+    return len(given) > 1 and not all(_gives(value, forward) for value in given)
+
+
+def _gives(value: Expression | None, forward: FuncDef) -> bool:
+    if isinstance(value, NameExpr) and value.fullname == "builtins.None":
+        return True  # Not yet there.
+    made = value.callee.node if isinstance(value, CallExpr) and isinstance(value.callee, RefExpr) else None
+    return isinstance(made, TypeInfo) and _forward(made) is forward
 
 
 def _wrong(owner: str, kinds: list[Any], names: list[str], call: CallExpr) -> str | None:

@@ -87,27 +87,40 @@ def bound_in(block: Block) -> set[Var]:
 
 def _bound_in(block: Block) -> set[Var]:
     found: set[Var] = set()
+    for target, _ in _targets(block):
+        for one in below(target):
+            if isinstance(one, NameExpr) and isinstance(one.node, Var):
+                found.add(one.node)
+    return found
+
+
+def _targets(block: Node) -> Iterator[tuple[Expression, Expression | None]]:
+    """What is bound at any depth, and the value where it is written beside it."""
     node: Any
     for node in below(block):
         kind = type(node).__name__
-        targets: list[Any] = []
         if kind == "AssignmentStmt":
-            targets = list(node.lvalues)
-        elif kind in ("OperatorAssignmentStmt",):
-            targets = [node.lvalue]
-        elif kind in ("ForStmt",):
-            targets = [node.index]
+            yield from ((target, node.rvalue) for target in node.lvalues)
+        elif kind == "OperatorAssignmentStmt":
+            yield node.lvalue, None
+        elif kind == "ForStmt":
+            yield node.index, None
         elif kind == "WithStmt":
-            targets = [target for target in node.target if target is not None]
+            yield from ((target, None) for target in node.target if target is not None)
         elif isinstance(node, AssignmentExpr):
-            targets = [node.target]
+            yield node.target, node.value
         elif kind == "DelStmt":
-            targets = [node.expr]
-        for target in targets:
-            for one in below(target):
-                if isinstance(one, NameExpr) and isinstance(one.node, Var):
-                    found.add(one.node)
-    return found
+            yield node.expr, None
+
+
+def values_of(block: Node, variable: Var) -> Iterator[Expression | None]:
+    """What a variable, or an attribute by its name, is given at any depth; None where that is not written out."""
+    for target, value in _targets(block):
+        for one in below(target):
+            if isinstance(one, MemberExpr) and variable.info and one.name == variable.name:
+                yield value if one is target else None
+            elif isinstance(one, NameExpr) and one.node is variable:
+                yield value if one is target else None
 
 
 def captured(pattern: Node) -> set[Var]:

@@ -358,8 +358,8 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
     values = list(values)
     if name in ("norm",) and values and not given.get("dim"):
         values = values[1:]
-    if name in ("topk", "kthvalue") and values:
-        count = values.pop(0)
+    if name in ("topk", "kthvalue"):
+        count = values.pop(0) if values else given.get("k", UNKNOWN)
         along = given.get("dim", values[0] if values else -1)
         shape = known(tensor)
         if shape is None or not is_int(along) or not -len(shape) <= along < len(shape) or name == "kthvalue":
@@ -382,8 +382,8 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
     elif name in AVERAGES and "dtype" not in given and kind_of(tensor.dtype) in ("int", "bool"):
         walk.say(expr, _codes.SHAPE, not_floating(name, tensor.dtype))
     missing = object()
-    dim: Any = given.get("dim", given.get("axis", values[0] if values else missing))
-    keep = given.get("keepdim", values[1] if len(values) > 1 else False)
+    dim: Any = given.get("dim", given.get("axis", values[0] if values else -1 if name == "mode" else missing))
+    keep = given.get("keepdim", given.get("keepdims", values[1] if len(values) > 1 else False))
     if name in ("std", "var") and isinstance(dim, bool):
         return Tensor(None, kind)
     if name in ("std", "var") and len(values) > 1:

@@ -127,3 +127,31 @@ def silent(
     if maybe is not None:
         maybe(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
     cls()(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
+
+
+class OneOfTwo(nn.Module):
+    """mypy takes a name for the class that it is given first; the second is its own error."""
+
+    def __init__(self, one: bool) -> None:
+        super().__init__()
+        self.late = None
+        if one:
+            self.net = Two()
+            self.same = Net()
+            self.late = Net()
+        else:
+            self.net = Net()  # type: ignore[assignment]
+            self.same = Net()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.net(x)
+        y = self.same(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
+        if self.late is not None:
+            y = self.late(x, x, x)  # E: Net.forward: 3 arguments by place; it takes 'x', 'mask' [tensorclass-call]
+        net = Two()
+        y = net(x, x) + net(x)  # E: Two.forward needs 'y' as well; it takes 'x', 'y', 'scale' [tensorclass-call]
+        for other in [Two()]:
+            y = other(x)  # E: Two.forward needs 'y' as well; it takes 'x', 'y', 'scale' [tensorclass-call]
+        again = Two()
+        again, _ = Net(), 1  # type: ignore[assignment]
+        return y + again(x)  # type: ignore[no-any-return]

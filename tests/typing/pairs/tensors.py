@@ -119,6 +119,11 @@ def ts() -> None:
     x.argmax(2)  # E: argmax: dim 2 is out of range for 2 dims; -2 to 1 would do [tensorclass-shape]
     x.topk(4)  # E: topk: 4 of dim 1 of [5, 3], which has 3 [tensorclass-shape]
     x.topk(3)
+    torch.topk(x, k=4)  # E: topk: 4 of dim 1 of [5, 3], which has 3 [tensorclass-shape]
+    torch.topk(x, k=2)[1][4, 1]
+    torch.kthvalue(x, k=2)[0][4]
+    torch.mode(x)[0][4]
+    torch.mode(x)[0][5]  # E: index: 5 is out of range for dim 0 of size 5 [tensorclass-shape]
     x.max(2)  # E: max: dim 2 is out of range for 2 dims; -2 to 1 would do [tensorclass-shape]
     v, i = x.max(1)
     x.max(1).view(5)  # E: "max" has no attribute "view" [attr-defined]
