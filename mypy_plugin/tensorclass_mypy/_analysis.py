@@ -126,7 +126,7 @@ class Walker(Walk):
     def function_body(self, node: FuncDef) -> None:
         self.volatile = _scan.volatile_in(self.tree)
         frame = Frame(node)
-        frame.hints = _hints.signature(self.tree, node)
+        frame.hints = _hints.signature(self.tree, self.api, node)
         self.frames.append(frame)
         self.parameters(node, frame)
         if node.is_generator or node.is_coroutine:

@@ -345,13 +345,13 @@ def batch_at(walk: Walk, expr: Expression, box: Box, index: Value) -> Any:
     items = index_items(walk, index)
     if box.batch is None:
         return None
-    if has_star(box.batch):
-        from ._tensors import star_index
-
-        return None if items is UNKNOWN else star_index(box.batch, items)
     if items is UNKNOWN:
-        return _too_many(walk, expr, box, index)
+        return None if has_star(box.batch) else _too_many(walk, expr, box, index)
     try:
+        if has_star(box.batch):
+            from ._tensors import star_index
+
+            return star_index(box.batch, items)
         return indexing.after(box.batch, items)
     except RuleError as error:
         text = sentence(str(error))

@@ -192,7 +192,7 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
     """Call a function of this program: what its annotations say, else what its body does."""
     node = function.node
     tree = walk.tree_of(node.fullname)
-    hints = _hints.signature(tree, node) if tree is not None else None
+    hints = _hints.signature(tree, walk.api, node) if tree is not None else None
     if hints is None:
         hints = _hints.stored(walk, node)
     result: Value = UNKNOWN
@@ -397,7 +397,7 @@ def construct(walk: Walk, expr: CallExpr, cls: Class, args: Args) -> Value:
     if info.fullname in ("torch.Size", "torch._C.Size"):
         inner = elements(walk, args.positional[0][0]) if args.positional else ()
         return inner if isinstance(inner, tuple) else UNKNOWN
-    if info.fullname.startswith("builtins."):
+    if info.fullname.startswith(("builtins.", "functools.")):
         from ._functions import library
 
         return library(walk, expr, info.fullname, args)

@@ -25,6 +25,8 @@ from ._values import (
     Items,
     Many,
     Mapped,
+    Number,
+    Perhaps,
     Plain,
     Ref,
     Shape,
@@ -124,7 +126,7 @@ def as_field(walk: Walk, value: Value, batch: Shape = None) -> Value:
         return UNKNOWN if shape is None or dtype is None else Tensor(shape, dtype)
     if isinstance(value, str):
         return Plain("str")
-    if isinstance(value, (int, float, bytes)):
+    if isinstance(value, (int, float, bytes, Number, Perhaps)):
         return UNKNOWN
     return value
 

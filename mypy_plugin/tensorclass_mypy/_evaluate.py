@@ -54,6 +54,7 @@ from ._values import (
     Library,
     Many,
     Mapped,
+    Number,
     Pieces,
     Ref,
     Sizes,
@@ -431,6 +432,8 @@ def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
         return arithmetic(op, left, right)
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
         return arithmetic(op, left, right)
+    if all(isinstance(one, (Number, int, float)) or is_size(one) for one in (left, right)):
+        return Number("float")
     if isinstance(left, str) and isinstance(right, str) and op == "+":
         return left + right
     a, b = walk.here.get(left), walk.here.get(right)
@@ -466,12 +469,14 @@ def arithmetic(op: str, left: Any, right: Any) -> Value:
             return left // right
         if op == "%":
             return left % right
+        if op == "**" and is_int(right) and right < 0 and isinstance(left, algebra.Dim):
+            return Number("float")
         if op == "**" and is_int(right) and abs(right) <= 64 and not (is_int(left) and abs(left) > 1 << 20):
             return left**right
         if op == "/" and not isinstance(left, algebra.Dim) and not isinstance(right, algebra.Dim):
             return left / right
-        if op == "/":
-            return UNKNOWN
+        if op == "/" or (op == "**" and isinstance(right, float)):
+            return Number("float")
         if op in ("<<", ">>") and is_int(left) and is_int(right) and 0 <= right < 64:
             return left << right if op == "<<" else left >> right
     except Exception:
@@ -484,6 +489,8 @@ def unary(walk: Walk, expr: UnaryExpr) -> Value:
         known = truth(walk, expr.expr)
         return UNKNOWN if known is None else not known
     value = evaluate(walk, expr.expr)
+    if isinstance(value, Number):
+        return value
     if is_size(value) or isinstance(value, float):
         return -value if expr.op == "-" else value if expr.op == "+" else UNKNOWN
     thing = walk.here.get(value)
@@ -501,9 +508,11 @@ def conditional(walk: Walk, expr: ConditionalExpr) -> Value:
     hush = walk.guarded(expr.cond)
     before = walk.here.copy()
     walk.quiet += hush
+    walk.narrow(expr.cond, True)
     one = evaluate(walk, expr.if_expr)
     first = walk.state
     walk.state = before
+    walk.narrow(expr.cond, False)
     other = evaluate(walk, expr.else_expr)
     walk.quiet -= hush
     second = walk.state

@@ -14,7 +14,22 @@ from tensorclass._rules.annotations import AnnotationError, Dims, One
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _dtypes
-from ._values import Box, Ref, Shape, Star, Tensor, Value, differ, has_star, is_int, show_shape, show_size
+from ._aliases import Names
+from ._values import (
+    Box,
+    Perhaps,
+    Ref,
+    Shape,
+    Star,
+    Tensor,
+    Value,
+    differ,
+    has_star,
+    is_int,
+    show_shape,
+    show_size,
+    some_run,
+)
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -68,33 +83,39 @@ def names_of(tree: MypyFile) -> dict[str, str]:
     return kept[1]
 
 
-def of_type(tree: MypyFile, typ: Any) -> Hint | None:
+def of_type(tree: MypyFile, api: Any, typ: Any) -> Hint | None:
     """The shape that an annotation declares, if it is one of jaxtyping's."""
-    names = names_of(tree)
-    if not names:
-        return None
-    return _read(typ, names, False)
+    return read(typ, Names(tree, api))
 
 
-def _read(typ: ProperType | None, names: dict[str, str], optional: bool) -> Hint | None:
-    # Annotations as they are written: nothing in them is an alias yet.
+def read(typ: ProperType | None, names: Names, optional: bool = False) -> Hint | None:
+    """The shape that an annotation declares, as it is written: mypy has analysed nothing of it yet."""
     if isinstance(typ, UnionType):
         rest: list[Any] = [item for item in typ.items if not _is_none(item)]
-        return _read(rest[0], names, True) if len(rest) == 1 and len(typ.items) == 2 else None
-    if isinstance(typ, UnboundType) and typ.name.split(".")[-1] == "Optional" and len(typ.args) == 1:
-        return _read(get_proper_type(typ.args[0]), names, True)
-    if not isinstance(typ, UnboundType) or typ.name not in names or len(typ.args) != 2:
+        return read(rest[0], names, True) if len(rest) == 1 and len(typ.items) == 2 else None
+    if not isinstance(typ, UnboundType):
         return None
-    kind, text = names[typ.name], _text(typ.args[1])
-    if text is None:
+    if typ.name.split(".")[-1] == "Optional" and len(typ.args) == 1:
+        return read(get_proper_type(typ.args[0]), names, True)
+    if not typ.args:
+        alias = names.alias(typ.name)
+        return replace(alias, optional=optional or alias.optional) if alias is not None else None
+    if typ.name not in names.classes or len(typ.args) != 2:
         return None
+    kind, text, inner = names.classes[typ.name], _text(typ.args[1]), typ.args[0]
+    if text is None or not isinstance(inner, UnboundType):
+        return None
+    around = read(inner, names)  # Float[Image, "b"] has the dims of Image behind its own.
+    if around is not None and (around.optional or around.kind != kind):
+        return None
+    if around is None and inner.args:
+        return None
+    text = text if around is None else f"{text} {around.text}".strip()
     try:
         dims = strings.parse(text)
     except AnnotationError:
         return None
-    inner = typ.args[0]
-    of = inner.name if isinstance(inner, UnboundType) else ""
-    return Hint(text, dims, _dtypes.declared(kind), of, kind, optional)
+    return Hint(text, dims, _dtypes.declared(kind), inner.name if around is None else around.of, kind, optional)
 
 
 def _is_none(typ: Any) -> bool:
@@ -107,25 +128,26 @@ def _text(typ: Any) -> str | None:
     return typ.original_str_expr if isinstance(typ, UnboundType) else None
 
 
-def signature(tree: MypyFile, node: FuncDef) -> Signature | None:
+def signature(tree: MypyFile, api: Any, node: FuncDef, own: dict[str, Hint] | None = None) -> Signature | None:
     """What the annotations of a function declare; None: nothing."""
     typ = node.unanalyzed_type
-    if not isinstance(typ, CallableType) or not names_of(tree):
+    if not isinstance(typ, CallableType):
         return None
+    names = Names(tree, api, own)
     parameters: dict[str, Hint] = {}
     for argument, declared in zip(node.arguments, typ.arg_types):
         if argument.kind.is_star():
             continue
-        hint = of_type(tree, declared)
+        hint = read(get_proper_type(declared), names)
         if hint is not None:
             parameters[argument.variable.name] = hint
-    result: Hint | tuple[Hint | None, ...] | None = of_type(tree, typ.ret_type)
     inner: ProperType = get_proper_type(typ.ret_type)
+    result: Hint | tuple[Hint | None, ...] | None = read(inner, names)
     if isinstance(inner, UnboundType) and inner.name.split(".")[-1] in ("tuple", "Tuple") and inner.args:
-        parts = tuple(of_type(tree, item) for item in inner.args)
+        parts = tuple(read(get_proper_type(item), names) for item in inner.args)
         result = parts if any(parts) else None
     if isinstance(inner, TupleType):
-        parts = tuple(of_type(tree, item) for item in inner.items)
+        parts = tuple(read(get_proper_type(item), names) for item in inner.items)
         result = parts if any(parts) else None
     if not parameters and result is None:
         return None
@@ -148,12 +170,12 @@ def to_shape(dims: Dims, bound: dict[str, Any] | None = None, free: bool = True)
     bound = bound or {}
     row: list[Any] = [_size(one, bound, free) for one in dims.before]
     if dims.many is not None:
-        if dims.many.name is None or dims.many.broadcast:
-            return None
-        run = bound.get(f"*{dims.many.name}")
-        if run is None and not free:
-            return None
-        row += [Star(dims.many.name)] if run is None else list(run)
+        run = bound.get(f"*{dims.many.name}") if dims.many.name is not None and not dims.many.broadcast else None
+        if run is not None:
+            row += run
+        else:
+            named = free and dims.many.name is not None and not dims.many.broadcast
+            row.append(Star(str(dims.many.name)) if named else some_run())
     row += [_size(one, bound, free) for one in dims.after]
     return tuple(row)
 
@@ -185,11 +207,8 @@ def fits(walk: Walk, dims: Dims, shape: Shape, bound: dict[str, Any], strict: bo
     if dims.many is not None and dims.many.name is not None and not dims.many.broadcast:
         run = tuple(shape[len(dims.before) : behind])
         known = bound.setdefault(f"*{dims.many.name}", run)
-        if known is not run:
-            if has_star(known):
-                if strict and len(known) == 1 and len(run) == 0 and walk.frames:
-                    return None
-            elif len(known) != len(run) or any(unlike(walk, a, b) for a, b in zip(known, run)):
+        if known is not run and not has_star(known):
+            if len(known) != len(run) or any(unlike(walk, a, b) for a, b in zip(known, run)):
                 return f"*{dims.many.name} is {show_shape(run)} here and {show_shape(known)} elsewhere"
     places = [*zip(dims.before, range(few)), *zip(dims.after, range(behind, len(shape)))]
     places.sort(key=lambda pair: strings.plain_name(pair[0].size) is None)
@@ -208,30 +227,38 @@ def _fits_star(walk: Walk, dims: Dims, shape: tuple[Any, ...], bound: dict[str, 
     """A shape with a run of dims against a dim string that may name the same run."""
     place = next(at for at, size in enumerate(shape) if isinstance(size, Star))
     star: Star = shape[place]
-    if dims.many is None or dims.many.name is None or dims.many.broadcast:
-        return None
-    key = f"*{dims.many.name}"
-    if key not in bound:
-        if place == len(dims.before) and len(shape) - place - 1 == len(dims.after):
-            bound[key] = (star,)
-        return None
-    known = bound[key]
-    if not (
-        len(known) == 1 and isinstance(known[0], Star) and replace(known[0], dropped=0) == replace(star, dropped=0)
-    ):
-        return None
-    gone = star.dropped - known[0].dropped
     before, after = place, len(shape) - place - 1
-    if before - gone + after != len(dims.before) + len(dims.after):
-        return f"it has {_more_or_fewer(before + after - gone - len(dims.before) - len(dims.after))}"
-    if gone or before != len(dims.before):
-        return f"its first dim is gone: it is {show_shape(shape)}" if gone and strict else None
-    row = list(enumerate(dims.before)) + [(place + 1 + at, one) for at, one in enumerate(dims.after)]
-    for at, one in row:
-        wrong = _fits_one(walk, one, at, shape[at], bound, strict)
+    if dims.many is not None and dims.many.name is not None and not dims.many.broadcast:
+        key = f"*{dims.many.name}"
+        known = bound.get(key, ())
+        if not known or _is_some(known[0]):
+            if key not in bound and before == len(dims.before) and after == len(dims.after):
+                bound[key] = (star,)
+        elif len(known) == 1 and isinstance(known[0], Star) and _whole(known[0]) == _whole(star):
+            gone = star.dropped - known[0].dropped
+            wanted = len(dims.before) + len(dims.after)
+            if before - gone + after != wanted:
+                return f"it has {_more_or_fewer(before + after - gone - wanted)}"
+            if gone:
+                return f"its first dim is gone: it is {show_shape(shape)}" if strict else None
+    if dims.many is None and before + after > len(dims.before):
+        return f"it has at least {_count(before + after)}, not {len(dims.before)}"
+    last = dims.before if dims.many is None else dims.after
+    ends = [*zip(dims.before, shape[:place], range(place))]
+    ends += zip(reversed(last), reversed(shape[place + 1 :]), range(-1, -after - 1, -1))
+    for one, size, at in ends:
+        wrong = _fits_one(walk, one, at, size, bound, strict)
         if wrong is not None:
             return wrong
     return None
+
+
+def _whole(star: Star) -> Star:
+    return replace(star, dropped=0)
+
+
+def _is_some(size: Any) -> bool:
+    return isinstance(size, Star) and size.name == "?"
 
 
 def _more_or_fewer(number: int) -> str:
@@ -282,11 +309,10 @@ def _with_shape(walk: Walk, hint: Hint, value: Value, shape: Shape) -> Value:
     thing = walk.here.get(value)
     if isinstance(thing, Box):
         return walk.here.new(replace(thing, batch=shape))
-    if hint.optional:
-        return UNKNOWN
     if isinstance(thing, Tensor) or hint.of.split(".")[-1] == "Tensor":
-        return Tensor(shape, hint.dtype)
-    return value
+        tensor = Tensor(shape, hint.dtype)
+        return Perhaps(tensor) if hint.optional else tensor
+    return UNKNOWN if hint.optional else value
 
 
 def wrong(walk: Walk, hint: Hint, value: Value, bound: dict[str, Any], strict: bool = False) -> str | None:

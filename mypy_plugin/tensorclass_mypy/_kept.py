@@ -133,12 +133,12 @@ def text_of(walk: Walk, module: str, name: str) -> str | None:
     text = typ.name if isinstance(typ, UnboundType) else typ.value if isinstance(typ, LiteralType) else None
     if not isinstance(text, str):
         return None
-    depend(walk, f"{module}.{SYMBOL}")
+    depend(walk.api, walk.tree, f"{module}.{SYMBOL}")
     found: str | None = json.loads(text).get(name)
     return found
 
 
-def depend(walk: Walk, fullname: str) -> None:
+def depend(api: Any, tree: MypyFile, fullname: str) -> None:
     """Tell mypy's daemon that what is walked hangs on a symbol that the program does not name."""
-    target = walk.api.scope.current_full_target() if hasattr(walk.api.scope, "current_full_target") else None
-    walk.tree.plugin_deps.setdefault(f"<{fullname}>", set()).add(target or walk.tree.fullname)
+    target = api.scope.current_full_target() if hasattr(api.scope, "current_full_target") else None
+    tree.plugin_deps.setdefault(f"<{fullname}>", set()).add(target or tree.fullname)

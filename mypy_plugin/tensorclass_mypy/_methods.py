@@ -81,7 +81,7 @@ def users(walk: Walk, expr: CallExpr, ref: Value, node: Any, args: Args) -> Valu
     result: Value = UNKNOWN
     if isinstance(node, FuncDef) and not node.is_static and not node.is_class:
         tree = walk.tree_of(node.fullname)
-        hints = _hints.signature(tree, node) if tree is not None else None
+        hints = _hints.signature(tree, walk.api, node) if tree is not None else None
         hints = _hints.stored(walk, node) if hints is None else hints
         if hints is not None:
             result = _hints.check_call(walk, expr, node, hints, args, True, ref)

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, Decorator, FuncDef, MemberExpr, OverloadedFuncDef, TypeInfo, Var
+from mypy.nodes import (
+    CallExpr,
+    Decorator,
+    Expression,
+    FuncDef,
+    MemberExpr,
+    OverloadedFuncDef,
+    RefExpr,
+    TypeInfo,
+    Var,
+)
 from mypy.types import CallableType
 
 from tensorclass._rules import errors
@@ -183,7 +193,7 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
         return UNKNOWN
     if name == "__call__" or (name == "forward" and net.kind != "user"):
         return run(walk, expr, ref, net, args)
-    if net.kind in KEYED or net.kind == "CompositeDistribution":
+    if net.kind in KEYED or net.kind == "CompositeDistribution" or name == "select_out_keys":
         from ._keyed import method as keyed
 
         return keyed(walk, expr, ref, net, name, args)
@@ -257,7 +267,9 @@ def run_user(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Va
     from ._calls import follow, leak
 
     node = forward_of(net.info)
-    if node is None or is_library(node.info):
+    if node is None:
+        return run_dispatched(walk, expr, ref, net, args)
+    if is_library(node.info):
         leak(walk, args.values())
         return UNKNOWN
     if net.exact and not net.touched:
@@ -265,12 +277,33 @@ def run_user(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Va
     from . import _hints
 
     tree = walk.tree_of(node.fullname)
-    hints = _hints.signature(tree, node) if tree is not None else None
+    hints = _hints.signature(tree, walk.api, node) if tree is not None else None
     value: Value = UNKNOWN
     if hints is not None:
         value = _hints.check_call(walk, expr, node, hints, args, True)
     leak(walk, [one for one in args.values() if not isinstance(one, Tensor)])
     return value if value is not UNKNOWN else returned(walk, node.type)
+
+
+def run_dispatched(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
+    """A module whose forward is decorated with dispatch: it takes a container, or a tensor for each in_key."""
+    from ._calls import follow, leak
+    from ._keyed_calls import dispatch
+
+    forward = net.info.get_method("forward") if net.info is not None else None
+    if isinstance(forward, Decorator) and not net.touched and all(map(_is_dispatch, forward.decorators)):
+        first = walk.here.get(args.positional[0][0]) if args.positional else None
+        if isinstance(first, Box) and net.exact:
+            return follow(walk, expr, Function(forward.func, ref, True), args)
+        if (isinstance(first, Tensor) or not args.positional) and args.whole:
+            return dispatch(walk, expr, net, args)
+    leak(walk, args.values())
+    return UNKNOWN
+
+
+def _is_dispatch(decorator: Expression) -> bool:
+    callee = decorator.callee if isinstance(decorator, CallExpr) else decorator
+    return isinstance(callee, RefExpr) and callee.fullname.startswith("tensorclass.nn.") and callee.name == "dispatch"
 
 
 # -- Signatures of callables ----------------------------------------------------------------------------------------
@@ -279,6 +312,10 @@ def run_user(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Va
 def callable_type(walk: Walk, value: Value) -> CallableType | None:
     """The signature of something that a module wraps, without self."""
     thing = walk.here.get(value)
+    if isinstance(thing, Method) and thing.name == "forward":
+        thing = walk.here.get(thing.owner)
+    if isinstance(thing, Library):
+        return library_type(walk, thing.name)
     if isinstance(thing, Function):
         typ = thing.node.type
         return (
@@ -303,6 +340,15 @@ def callable_type(walk: Walk, value: Value) -> CallableType | None:
     if isinstance(thing, Typed) and isinstance(thing.type, CallableType):
         return thing.type
     return None
+
+
+def library_type(walk: Walk, name: str) -> CallableType | None:
+    """The signature of a function of torch that is written in Python."""
+    module, _, name = name.rpartition(".")
+    tree = walk.api.modules.get(module)
+    symbol = tree.names.get(name) if tree is not None else None
+    node = symbol.node if symbol is not None else None
+    return node.type if isinstance(node, FuncDef) and isinstance(node.type, CallableType) else None
 
 
 def _unbound(typ: CallableType) -> CallableType | None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import Node
+from mypy.nodes import Node, OpExpr
+from mypy.types import Instance
 
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
@@ -12,8 +13,10 @@ from tensorclass._rules.sizes import UNKNOWN
 from . import _codes
 from ._dtypes import DEFAULT, ORDER, kind_of, wider
 from ._hints import unlike
+from ._types import known_type
 from ._values import (
     INT_PARAMETER,
+    Number,
     Shape,
     Star,
     Tensor,
@@ -37,7 +40,8 @@ def operate(walk: Walk, node: Node, op: str, a: Any, b: Any) -> Value:
     """An operator with a tensor on a side."""
     if op == "@":
         return matmul(walk, node, a, b)
-    if not all(isinstance(one, (Tensor, int, float, bool)) or is_size(one) for one in (a, b)):
+    a, b = numbered(walk, node, "left", a), numbered(walk, node, "right", b)
+    if not all(isinstance(one, (Tensor, Number, int, float, bool)) or is_size(one) for one in (a, b)):
         return Tensor()
     dtype = "bool" if op in _COMPARES else mixed(a, b, op)
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
@@ -48,7 +52,7 @@ def operate(walk: Walk, node: Node, op: str, a: Any, b: Any) -> Value:
 
 def mixed(a: Any, b: Any, op: str = "+") -> str | None:
     """The dtype of a result."""
-    dtypes = [one.dtype if isinstance(one, Tensor) else _of_number(one) for one in (a, b)]
+    dtypes = [one.dtype if isinstance(one, Tensor) else of_number(one) for one in (a, b)]
     if not isinstance(a, Tensor) or not isinstance(b, Tensor):
         # A number changes the dtype of a tensor only if it is of a higher kind.
         tensor, number = (dtypes[0], dtypes[1]) if isinstance(a, Tensor) else (dtypes[1], dtypes[0])
@@ -64,10 +68,22 @@ def mixed(a: Any, b: Any, op: str = "+") -> str | None:
     return DEFAULT if op == "/" and kind_of(found) in ("bool", "int") else found
 
 
-def _of_number(value: Any) -> str | None:
+def numbered(walk: Walk, node: Node, side: str, value: Any) -> Any:
+    """An operand that is not known, but is a number by its type."""
+    if value is not UNKNOWN or not isinstance(node, OpExpr):
+        return value
+    typ = known_type(walk, getattr(node, side))
+    name = typ.type.fullname if isinstance(typ, Instance) else ""
+    return Number(name[9:]) if name in ("builtins.int", "builtins.float") else value
+
+
+def of_number(value: Any) -> str | None:
+    """The dtype that torch makes of a number."""
     if isinstance(value, bool):
         return "bool"
-    return "int64" if is_size(value) else DEFAULT if isinstance(value, float) else None
+    if is_size(value) or value == Number("int"):
+        return "int64"
+    return DEFAULT if isinstance(value, (float, Number)) else None
 
 
 def broadcast(walk: Walk, node: Node, op: str, a: Shape, b: Shape) -> Shape:
@@ -164,7 +180,7 @@ def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
                 _no_matmul(walk, node, a.shape, y)
                 return Tensor(None, dtype)
             return Tensor((*a.shape[:-1], y[-1]), dtype)
-        return Tensor(None, dtype)
+        return Tensor(_star_matmul(walk, node, a.shape, b.shape), dtype)
     if not x or not y:
         return Tensor(None, dtype)
     inner = y[-2] if len(y) > 1 else y[-1]  # pyright: ignore[reportGeneralTypeIssues]  # Not empty here.
@@ -179,6 +195,23 @@ def matmul(walk: Walk, node: Node, a: Any, b: Any) -> Value:
         return Tensor((*y[:-2], y[-1]), dtype)  # pyright: ignore[reportGeneralTypeIssues]  # Not empty here.
     lead = broadcast(walk, node, "matmul", x[:-2], y[:-2])
     return Tensor(None if lead is None else (*lead, x[-2], y[-1]), dtype)  # pyright: ignore[reportGeneralTypeIssues]  # Not empty here.
+
+
+def _star_matmul(walk: Walk, node: Node, a: Shape, b: Shape) -> Shape:
+    """The product of two stacks of matrices behind one run of dims."""
+    if a is None or b is None or not (isinstance(a[0], Star) and a[0] == b[0] and a[0].owner == 0):
+        return None
+    if len(a) == 3 and len(b) == 2 and not a[0].dropped and is_size(b[1]) and no_ones(b[1], b[1]):
+        # As in broadcasting: a run that is not empty makes matrices of the vectors.
+        text = f"matmul: {show_shape(b)} has no rows behind {b[0]!r}, as {show_shape(a)} has"
+        walk.say(node, _codes.SHAPE, f"{text}; take a vector v as v[..., None]")
+        return None
+    if len(a) != 3 or len(b) != 3:
+        return None
+    if unlike(walk, a[2], b[1]):
+        _no_matmul(walk, node, a, b)
+        return None
+    return (a[0], a[1], b[2])
 
 
 RANKS = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1), "outer": (1, 1)}

@@ -22,7 +22,9 @@ from mypy.nodes import (
     NameExpr,
     Node,
     NonlocalDecl,
+    OpExpr,
     RefExpr,
+    UnaryExpr,
     Var,
 )
 
@@ -58,6 +60,19 @@ def tested_kinds(test: Expression) -> Iterator[Var]:
         if isinstance(node, CallExpr) and isinstance(node.callee, NameExpr) and node.callee.name == "isinstance":
             if node.args and isinstance(node.args[0], NameExpr) and isinstance(node.args[0].node, Var):
                 yield node.args[0].node
+
+
+def tested_none(test: Expression, outcome: bool) -> Iterator[tuple[Var, bool]]:
+    """Names that a test with this outcome says are None, or are not."""
+    if isinstance(test, UnaryExpr) and test.op == "not":
+        yield from tested_none(test.expr, not outcome)
+    elif isinstance(test, OpExpr) and test.op == ("and" if outcome else "or"):
+        yield from tested_none(test.left, outcome)
+        yield from tested_none(test.right, outcome)
+    elif isinstance(test, ComparisonExpr) and test.operators in (["is"], ["is not"]):
+        one, other = test.operands
+        if isinstance(one, NameExpr) and isinstance(one.node, Var) and getattr(other, "name", "") == "None":
+            yield one.node, (test.operators == ["is"]) == outcome
 
 
 def names_in(node: Node) -> set[str]:

@@ -5,46 +5,27 @@ mypy frees the bodies of a module that it is done with, and reads none from its 
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from mypy.errorcodes import VALID_TYPE
-from mypy.nodes import GDEF, ClassDef, Decorator, FuncDef, MypyFile, SymbolTableNode, Var
+from mypy.errorcodes import TYPE_ARG, VALID_TYPE
+from mypy.nodes import ClassDef, Decorator, FuncDef, MypyFile
 from mypy.plugin import AnalyzeTypeContext
-from mypy.types import AnyType, LiteralType, Type, TypeOfAny, get_proper_type
+from mypy.types import AnyType, Instance, Type, TypeOfAny
 
-from tensorclass._rules import annotations as strings
-from tensorclass._rules.annotations import AnnotationError
-
-from . import _kept, _marks, _report
+from . import _aliases, _kept, _marks, _report
 
 if TYPE_CHECKING:
-    from ._hints import Hint, Signature
+    from ._hints import Signature
     from ._walk import Walk
-
-SYMBOL = "__tensorclass_shapes__"
-
 
 _done: dict[int, MypyFile] = {}
 
 
 def on_annotated(ctx: AnalyzeTypeContext) -> Type:
-    """jaxtyping's names are typing.Annotated: mypy's own answer, and what the file's functions declare is kept.
-
-    This is the one hook that comes before mypy writes the interface of a module to its cache.
-    """
+    """jaxtyping's names are typing.Annotated: mypy's own answer, and what the file declares is kept."""
     typ = ctx.type
     api: Any = ctx.api
-    tree = api.api.cur_mod_node
-    if _done.get(id(tree)) is not tree:
-        if len(_done) > 50:
-            _done.clear()
-        _done[id(tree)] = tree
-        try:
-            store(api.api, tree)
-            _kept.keep(api.api, tree)
-        except Exception as problem:
-            _report.defect(api.api, problem)
+    _keep_all(api.api)
     if len(typ.args) < 2:
         api.fail("Annotated[...] must have exactly one type argument and at least one annotation", typ, code=VALID_TYPE)
         return AnyType(TypeOfAny.from_error)
@@ -52,23 +33,49 @@ def on_annotated(ctx: AnalyzeTypeContext) -> Type:
     return found
 
 
+def on_tensor(ctx: AnalyzeTypeContext) -> Type:
+    """The class inside the brackets is all that mypy asks about in `Vec = Float[Tensor, "3"]`: its own answer again."""
+    typ = ctx.type
+    api: Any = ctx.api
+    _keep_all(api.api)
+    if typ.args:
+        api.fail('"Tensor" expects no type arguments', typ, code=TYPE_ARG)
+    found = Instance(api.api.modules["torch._tensor"].names["Tensor"].node, [], typ.line, typ.column)
+    found.end_line, found.end_column = typ.end_line, typ.end_column
+    return found
+
+
+def _keep_all(api: Any) -> None:
+    """Keep what a file declares, once, while mypy analyses it: before the module's interface goes to the cache."""
+    tree = api.cur_mod_node
+    if _done.get(id(tree)) is tree:
+        return
+    if len(_done) > 50:
+        _done.clear()
+    _done[id(tree)] = tree
+    if tree.is_stub or tree.fullname.startswith("torch."):
+        return
+    try:
+        store(api, tree)
+        _kept.keep(api, tree)
+    except Exception as problem:
+        _report.defect(api, problem)
+
+
 def store(api: Any, tree: MypyFile) -> None:
-    """Keep what the functions of a file declare."""
+    """Keep what the aliases and the functions of a file declare."""
     from ._hints import signature
 
-    found: dict[str, Any] = {}
+    aliases = _aliases.defined(api, tree)
+    functions: dict[str, Any] = {}
     for name, node in _functions(tree.defs, ""):
-        hints = signature(tree, node)
+        hints = signature(tree, api, node, aliases)
         if hints is not None:
             _marks.mark(node)
-            found[name] = _written(hints)
-    if not found:
-        return
-    text = json.dumps(found, sort_keys=True)
-    var = Var(SYMBOL, LiteralType(text, api.named_type("builtins.str")))
-    var._fullname = f"{tree.fullname}.{SYMBOL}"
-    var.is_ready = True
-    tree.names[SYMBOL] = SymbolTableNode(GDEF, var, module_public=False, plugin_generated=True)
+            functions[name] = _written(hints)
+    if functions or aliases:
+        rows = {name: _aliases.row(hint) for name, hint in aliases.items()}
+        _aliases.keep(api, tree, {"functions": functions, "aliases": rows})
 
 
 def _functions(defs: Any, prefix: str) -> Any:
@@ -84,25 +91,12 @@ def _functions(defs: Any, prefix: str) -> Any:
 def _written(hints: Signature) -> dict[str, Any]:
     result = hints.result
     return {
-        "parameters": {name: _row(hint) for name, hint in hints.parameters.items()},
-        "result": [None if hint is None else _row(hint) for hint in result] if isinstance(result, tuple) else None,
-        "one": None if result is None or isinstance(result, tuple) else _row(result),
+        "parameters": {name: _aliases.row(hint) for name, hint in hints.parameters.items()},
+        "result": [None if hint is None else _aliases.row(hint) for hint in result]
+        if isinstance(result, tuple)
+        else None,
+        "one": None if result is None or isinstance(result, tuple) else _aliases.row(result),
     }
-
-
-def _row(hint: Hint) -> list[Any]:
-    return [hint.text, hint.dtype, hint.of, hint.kind, hint.optional]
-
-
-def _hint(row: Any) -> Hint | None:
-    from ._hints import Hint
-
-    if row is None:
-        return None
-    try:
-        return Hint(row[0], strings.parse(row[0]), *row[1:])
-    except AnnotationError:
-        return None
 
 
 def signature_of(walk: Walk, node: FuncDef) -> Signature | None:
@@ -114,14 +108,12 @@ def signature_of(walk: Walk, node: FuncDef) -> Signature | None:
         module = walk.api.modules.get(".".join(parts[:count]))
         if module is None:
             continue
-        symbol = module.names.get(SYMBOL)
-        typ = get_proper_type(symbol.node.type) if symbol is not None and isinstance(symbol.node, Var) else None
-        if not isinstance(typ, LiteralType) or not isinstance(typ.value, str):
-            return None
-        row = json.loads(typ.value).get(".".join(parts[count:]))
+        row = _aliases.kept(module).get("functions", {}).get(".".join(parts[count:]))
         if row is None:
             return None
-        parameters = {name: _hint(one) for name, one in row["parameters"].items()}
-        result: Any = _hint(row["one"]) if row["result"] is None else tuple(_hint(one) for one in row["result"])
+        parameters = {name: _aliases.hint(one) for name, one in row["parameters"].items()}
+        result: Any = (
+            _aliases.hint(row["one"]) if row["result"] is None else tuple(_aliases.hint(one) for one in row["result"])
+        )
         return Signature({name: hint for name, hint in parameters.items() if hint is not None}, result)
     return None

@@ -13,7 +13,7 @@ from ._arrays import as_tensor as as_array_tensor
 from ._dtypes import DEFAULT
 from ._evaluate import elements
 from ._hints import unlike
-from ._operators import broadcast, matmul, mixed, wrong_ranks
+from ._operators import broadcast, matmul, mixed, of_number, wrong_ranks
 from ._tensors import as_shape
 from ._types import known_type
 from ._values import Dtype, Items, Many, Sizes, Tensor, Value, has_star, is_int, is_size, known, same_shape, show_shape
@@ -87,17 +87,10 @@ def factory(walk: Walk, args: Args) -> Value:
     return Tensor(as_shape(walk, sizes) if sizes else (), dtype)
 
 
-def _of_number(value: Value) -> str | None:
-    """The dtype that torch makes of a number."""
-    if isinstance(value, bool):
-        return "bool"
-    return "int64" if is_size(value) else DEFAULT if isinstance(value, float) else None
-
-
 def full(walk: Walk, expr: CallExpr, args: Args) -> Value:
     given = args.take("size fill_value")
     value = given.get("fill_value", UNKNOWN)
-    kind = _of_number(value)
+    kind = of_number(value)
     return Tensor(as_shape(walk, [given.get("size", UNKNOWN)]), dtype_of(args, kind))
 
 
@@ -140,8 +133,8 @@ def tensor(walk: Walk, expr: CallExpr, args: Args) -> Value:
 
 def literal(walk: Walk, value: Value) -> tuple[Any, str | None]:
     """The shape and the dtype of nested lists of numbers."""
-    if _of_number(value) is not None:
-        return (), _of_number(value)
+    if of_number(value) is not None:
+        return (), of_number(value)
     thing = as_array_tensor(walk.here.get(value))
     if isinstance(thing, Tensor):
         return thing.shape, thing.dtype

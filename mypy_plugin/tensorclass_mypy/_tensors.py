@@ -73,12 +73,13 @@ def indexed(walk: Walk, expr: IndexExpr, tensor: Tensor, index: Value) -> Value:
     items = index_items(walk, index)
     if shape is None or items is UNKNOWN:
         return Tensor(None, tensor.dtype)
-    if has_star(shape):
-        return Tensor(star_index(shape, items), tensor.dtype)
     try:
+        if has_star(shape):
+            return Tensor(star_index(shape, items), tensor.dtype)
         return Tensor(tuple(indexing.after(shape, items)), tensor.dtype)
     except RuleError as error:
-        walk.say(expr, _codes.SHAPE, words(str(error)))
+        behind = f" (behind {shape[0]!r} in {show_shape(shape)})" if has_star(shape) else ""
+        walk.say(expr, _codes.SHAPE, words(str(error)) + behind)
     except (NotKnown, TypeError, ValueError, AttributeError):
         pass
     return Tensor(None, tensor.dtype)
@@ -97,10 +98,7 @@ def star_index(shape: tuple[Any, ...], items: Any) -> Shape:
     taken = sum(1 for item in row[1:] if item is not None)
     if taken > len(rest):
         return None
-    try:
-        return (shape[0], *indexing.after(rest, (..., *row[1:])))
-    except Exception:  # Whatever the rule cannot decide is unknown here.
-        return None
+    return (shape[0], *indexing.after(rest, (..., *row[1:])))
 
 
 # -- Methods --------------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from tensorclass._rules.sizes import UNKNOWN
 from . import _codes
 from ._evaluate import evaluate, is_key
 from ._types import is_ours
-from ._values import Box, Items, Mapped, Sizes, Star, Tensor, Typed, Value, is_int, is_size
+from ._values import Box, Items, Mapped, Perhaps, Sizes, Star, Tensor, Typed, Value, is_int, is_size
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -92,7 +92,7 @@ def compare_values(walk: Walk, op: str, left: Value, right: Value) -> bool | Non
     """Whether a comparison holds; names of sizes that a program compares are no longer told apart."""
     if op in ("is", "is not"):
         if (left is None or right is None) and left is not UNKNOWN and right is not UNKNOWN:
-            if isinstance(left, Typed) or isinstance(right, Typed):
+            if isinstance(left, (Typed, Perhaps)) or isinstance(right, (Typed, Perhaps)):
                 return None
             return (left is right) == (op == "is")
         return None

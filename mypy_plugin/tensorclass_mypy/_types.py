@@ -21,7 +21,7 @@ from mypy.types import (
 
 from tensorclass._rules.sizes import UNKNOWN
 
-from ._values import Box, Class, Net, Tensor, Typed, Value, own_run
+from ._values import Box, Class, Net, Number, Tensor, Typed, Value, own_run
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -100,7 +100,9 @@ def from_instance(walk: Walk, proper: Instance) -> Value:
     if is_module(info):
         kind = info.name if is_library(info) else "user"
         return walk.here.new(Net(kind, info, touched=True))
-    if info.fullname in ("builtins.int", "builtins.str", "builtins.float", "builtins.bool"):
+    if info.fullname == "builtins.float":
+        return Number("float")
+    if info.fullname in ("builtins.int", "builtins.str", "builtins.bool"):
         return UNKNOWN
     return Typed(proper)
 

@@ -43,6 +43,20 @@ class Tensor:
 
 
 @dataclass(frozen=True, slots=True)
+class Number:
+    """A number of which the kind alone is known, "float"; a size that is not known is UNKNOWN."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Perhaps:
+    """None, or a tensor; a test says which."""
+
+    value: Tensor
+
+
+@dataclass(frozen=True, slots=True)
 class Ref:
     """A thing that can be changed; what is known of it is in the heap of the state."""
 
@@ -260,6 +274,11 @@ _owners = itertools.count(1)
 def own_run() -> tuple[Star, ...]:
     """A batch size of which nothing is known, but that it is the one of this container."""
     return (Star("batch", owner=next(_owners)),)
+
+
+def some_run() -> Star:
+    """A run of dims without a name, as ... is: it is the same as no other."""
+    return Star("?", owner=next(_owners))
 
 
 def has_star(shape: Shape) -> bool:

@@ -50,7 +50,7 @@ from ._evaluate import binary, elements, evaluate
 from ._state import State, join, join_values, unlike
 from ._truth import truth
 from ._types import from_type, item_of
-from ._values import Items, Many, Outputs, Pieces, Ref, Tensor, Typed, Value
+from ._values import Items, Many, Outputs, Perhaps, Pieces, Ref, Tensor, Typed, Value
 
 _late.attributes, _late.calls, _late.containers = _attributes, _calls, _containers
 _late.tensors, _late.truth = _tensors, _truth
@@ -174,7 +174,7 @@ class Walk:
                     self.here.names.pop(lvalue.node, None)
             return
         value = self.evaluate(s.rvalue)
-        hint = _hints.of_type(self.tree, s.unanalyzed_type) if s.unanalyzed_type is not None else None
+        hint = _hints.of_type(self.tree, self.api, s.unanalyzed_type) if s.unanalyzed_type is not None else None
         if hint is not None:
             value = _hints.declared(self, s.rvalue, value, hint, _name_of(s.lvalues[0]))
         elif s.type is not None and not s.is_final_def and value is UNKNOWN:
@@ -283,6 +283,10 @@ class Walk:
 
     def narrow(self, test: Expression, outcome: bool) -> None:
         """What a test says of the names in it: after `isinstance(x, C)` mypy's own type of x counts."""
+        for var, is_none in _scan.tested_none(test, outcome):
+            value = self.here.names.get(var, UNKNOWN)
+            if isinstance(value, Perhaps):
+                self.here.names[var] = None if is_none else value.value
         for var in _scan.tested_kinds(test):
             value = self.here.names.get(var, UNKNOWN)
             if isinstance(value, Typed) or value is UNKNOWN:

@@ -7,7 +7,7 @@ from typing import Any
 
 from mypy.nodes import FuncDef, Import, ImportAll, ImportFrom, MypyFile, TypeInfo
 
-from . import _scan
+from . import _aliases, _scan
 from ._types import is_module
 
 PACKAGES = {"torch", "tensorclass", "jaxtyping"}
@@ -34,7 +34,7 @@ class Worth:
     def __init__(self, api: Any, tree: MypyFile) -> None:
         self.tree = tree
         self.packages = _packages(api, tree)
-        self.all = "tensorclass" in self.packages or "jaxtyping" in _named(tree)
+        self.all = "tensorclass" in self.packages or _has_shapes(api, tree)
         text = None if self.all or not self.packages else _scan.text_of(tree)
         self.lines = text.split("\n") if text is not None else None
         self.layers = text is not None and _LAYERS.search(text) is not None
@@ -81,6 +81,18 @@ _DOCSTRING = re.compile(r'("""|\'\'\')[\s\S]*?\1')
 
 def _without_docstring(text: str) -> str:
     return _DOCSTRING.sub("", text, count=1)
+
+
+def _has_shapes(api: Any, tree: MypyFile) -> bool:
+    """Whether annotations of jaxtyping's are in a file, or names that another module has for them."""
+    names = _named(tree)
+    if "jaxtyping" in names:
+        return True
+    for name in names:
+        module, _, last = name.rpartition(".")
+        if _aliases.of(api, name) or last in _aliases.of(api, module):
+            return True
+    return False
 
 
 def _packages(api: Any, tree: MypyFile) -> set[str]:

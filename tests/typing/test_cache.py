@@ -115,6 +115,56 @@ def test_other_ways_to_run_answer_alike(program: Path, arguments: tuple[str, ...
     assert found == FOUND
 
 
+ALIASES = """
+from jaxtyping import Float
+from torch import Tensor
+
+Vec = Float[Tensor, "*batch 3"]
+Image = Float[Tensor, "c h w"]
+Images = Float[Image, "b"]
+"""
+ALIASES_USED = """
+import torch
+import library
+from library import Images, Vec
+
+def centre(points: Vec, images: library.Images) -> Vec:
+    images[0, 0, 0, 0, 0]
+    return points[..., :2]
+
+centre(torch.zeros(5, 4), torch.zeros(2, 3, 8, 8))
+"""
+ALIASES_FOUND = [
+    "use.py:7: error: index: 5 indices for 4 dims (shape [b, c, h, w])  [tensorclass-shape]",
+    'use.py:8: error: the result has shape [*batch, 2], which does not fit "*batch 3": dim -1 is 2, not 3'
+    "  [tensorclass-shape]",
+    "use.py:10: error: centre: argument 'points' has shape [5, 4], which does not fit \"*batch 3\": dim 1 is 4, not 3"
+    "  [tensorclass-shape]",
+]
+
+
+@pytest.mark.slow
+def test_annotations_under_a_name_are_read_cold_warm_and_in_parallel(program: Path) -> None:
+    (program / "library.py").write_text(ALIASES)
+    (program / "use.py").write_text(ALIASES_USED)
+    assert told(program) == ALIASES_FOUND
+    with (program / "use.py").open("a") as file:
+        file.write("\n# touched\n")
+    assert told(program) == ALIASES_FOUND
+    assert told(program, "-n", "2", caches=program / "other") == ALIASES_FOUND
+
+
+@pytest.mark.slow
+def test_the_daemon_sees_that_a_name_stands_for_other_dims(program: Path, daemon: list[str]) -> None:
+    (program / "library.py").write_text(ALIASES)
+    (program / "use.py").write_text(ALIASES_USED)
+    arguments = [*daemon, "run", "--"]
+    assert told(program, *arguments, tool="mypy.dmypy", caches=cache()) == ALIASES_FOUND
+    (program / "library.py").write_text(ALIASES.replace("*batch 3", "*batch 2"))
+    found = told(program, *arguments, tool="mypy.dmypy", caches=cache())
+    assert [row.split(":")[1] for row in found] == ["7", "10"]
+
+
 @pytest.fixture
 def daemon(program: Path) -> Iterator[list[str]]:
     start = ["--status-file", str(program / "status.json")]

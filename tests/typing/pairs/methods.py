@@ -21,7 +21,7 @@ class Particles(TensorClass):
         return self.replace(pos=self.pos + dt * vel, vel=vel)
 
     def bad1(self, force: Float[Tensor, "*batch 3"], dt: float) -> Self:
-        vel = self.vel + dt * force / self.mass
+        vel = self.vel + dt * force / self.mass.unsqueeze(-1)
         return self.replace(ps=self.pos + dt * vel, vel=vel)  # E: Particles has no field 'ps'; did you mean 'pos'? Its fields are 'pos', 'vel', 'mass' [tensorclass-field]
 
     def bad2(self) -> Self:
