@@ -25,6 +25,7 @@ from tensorclass.envs import (
     Transition,
     Unbounded,
 )
+from tensorclass.nn import TensorDictModule
 
 from .rows import Case
 from .timing import Way
@@ -143,6 +144,9 @@ def _with_gymnasium() -> Iterator[Case]:
         ("CartPole, 3 transforms over none", 1.3, light(GymEnv("CartPole-v1"))),
     ):
         yield Case("Env", name, limit, {"ours": _seeded(chained), "by hand": _seeded(cart)}, rounds=40)
+    policy = TensorDictModule(_follows, ["observation"], ["action"])
+    ways = {"ours": _seeded(light(GymEnv("CartPole-v1")), policy), "by hand": _seeded(cart, policy)}
+    yield Case("Env", "CartPole, policy, 3 transforms over none", 1.3, ways, rounds=40)
     many = gymnasium.vector.SyncVectorEnv([_makes_cartpole] * 4)
     serial = SerialEnv(4, _calling(GymEnv, "CartPole-v1"))
     yield _case("SerialEnv of 4", 6, serial, _calling(_vector, many))
@@ -184,12 +188,16 @@ def _rolling(env: Any) -> Way:
     return lambda: env.rollout(STEPS, break_when_any_done=False)
 
 
-def _seeded(env: Any) -> Way:
+def _follows(seen: Tensor) -> Tensor:
+    return torch.nn.functional.one_hot((seen[..., 2] > 0).long(), 2)
+
+
+def _seeded(env: Any, policy: Any = None) -> Way:
     """The same episodes each time: what a rollout costs depends on how often it begins anew."""
 
     def roll() -> Any:
         env.set_seed(0)
-        return env.rollout(STEPS, break_when_any_done=False)
+        return env.rollout(STEPS, policy, break_when_any_done=False)
 
     return roll
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -15,6 +15,7 @@ from .._rules.keys import Key
 from .._tree.node import Node, kind
 from ..nn import TensorClassModuleBase
 from ..nn._ends import keys_of_class
+from ..nn._hooks import is_hooked
 from ..nn._module import is_module
 from ..nn._typed import ends_of
 from ._classes import built, flat, has_fields
@@ -107,6 +108,21 @@ def _by_leaves(env: Any, policy: nn.Module) -> Act:
         return td
 
     return act
+
+
+def reads(env: Any, policy: Any) -> list[Key] | None:
+    """Which entries a policy reads; None where that is not known."""
+    if not isinstance(policy, nn.Module):
+        return keys_of_class(env._classes[0]) if callable(policy) and _wants_observation(env, policy) else None
+    if _wants_observation(env, policy):
+        return keys_of_class(env._classes[0])
+    if isinstance(policy, TensorClassModuleBase):
+        return keys_of_class(ends_of(policy)[0])
+    if not is_module(policy):
+        return None if _takes_container(policy) else reads_of(policy, env._keys.observations)
+    by_key = [one for one in policy.modules() if is_module(one)]
+    says_all = all(type(one).__module__.startswith("tensorclass.nn.") and not is_hooked(one) for one in by_key)
+    return list(cast(Any, policy).in_keys) if says_all else None  # Other classes, and hooks, may read more.
 
 
 def reads_of(policy: nn.Module, observations: list[Key]) -> list[Key]:

@@ -1,4 +1,4 @@
-"""A rollout that the environment below gives as a whole, transformed as a whole: nobody looks at single steps."""
+"""A rollout of the environment below, transformed as a whole: nobody looks at what transforms do at single steps."""
 
 from __future__ import annotations
 
@@ -7,26 +7,49 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from .._rules.keys import path
 from ._entries import first
+from ._policy import reads
 from ._typed import view
 
 if TYPE_CHECKING:
     from ._rollout import Options
+    from ._stages import Stages
     from ._transform import Transform
     from ._transformed import TransformedEnv
 
 
 def together(env: TransformedEnv[Any, Any], start: Any, asked: Options) -> Any:
     """The rollout from where the environment below starts, or None where some transform must see each single step."""
-    found = env.__dict__["_stages"]
+    found: Stages = env.__dict__["_stages"]
     stop = asked.break_when_any_done is not False or asked.break_when_all_done
     steps = asked.max_steps
     for one in found.members:
-        steps = min(steps, one._most_at_once(steps, stop))
-    if not steps or found.inverses or asked.policy is not None or asked.callback is not None:
+        steps = 0 if one._foreign else min(steps, one._most_at_once(steps, stop))
+    if not steps or found.inverses or asked.callback is not None:
         return None
-    whole = env.base_env._at_once(start, asked._replace(max_steps=steps))
+    asked = asked._replace(max_steps=steps)
+    whole = env.base_env._at_once(start, asked) if asked.policy is None else below(env, found, start, asked)
     return whole if whole is None or not found.members else transformed(env, found.members, whole)
+
+
+def below(env: TransformedEnv[Any, Any], found: Stages, start: Any, asked: Options) -> Any:
+    """The rollout of the environment below with a policy that reads what no transform touches; else None."""
+    from ._rollout import rollout
+
+    if asked.auto_cast_to_device or asked.set_truncated or asked.out is not None or asked.storing_device is not None:
+        return None
+    keys, written = reads(env, asked.policy), [path(key) for one in found.members for key in one._writes]
+    if keys is None or any(overlap(path(key), at) for key in keys for at in written):
+        return None
+    if not all(key in env._keys.observations and key in env.base_env._keys.observations for key in keys):
+        return None
+    return rollout(env.base_env, asked._replace(tensordict=start, auto_reset=False))
+
+
+def overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Whether one of two paths leads to, or through, the entry of the other."""
+    return all(mine == theirs for mine, theirs in zip(one, other))
 
 
 def transformed(env: TransformedEnv[Any, Any], members: list[Transform], whole: Any) -> Any:

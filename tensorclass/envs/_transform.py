@@ -310,11 +310,15 @@ class Transform(Suggesting):
         return self._reads != self._writes
 
     @property
+    def _foreign(self) -> bool:
+        """Whether the class is somebody else's."""
+        return not type(self).__module__.startswith("tensorclass.envs.")
+
+    @property
     def _opaque(self) -> bool:
         """Whether nobody knows which entries are written: hooks of a class of somebody else's."""
-        foreign = not type(self).__module__.startswith("tensorclass.envs.")
         hooks = ("_call", "_step", "_reset")
-        return foreign and any(getattr(type(self), hook) is not getattr(Transform, hook) for hook in hooks)
+        return self._foreign and any(getattr(type(self), hook) is not getattr(Transform, hook) for hook in hooks)
 
     def _own(self, owner: Any) -> None:
         self._check_free()

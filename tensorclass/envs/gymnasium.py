@@ -160,9 +160,11 @@ def check_marks(rows: Any) -> None:
     """Refuse one-hot values without exactly one mark; of floating numbers, the highest is meant."""
     if rows.dtype.kind == "f":
         return
-    marks = np.count_nonzero(rows) if rows.ndim == 1 else np.count_nonzero(rows, -1)
-    if np.any(marks != 1):
-        wrong = rows.reshape(-1, rows.shape[-1])[np.ravel(marks) != 1][0].tolist()
+    if rows.ndim == 1 and np.count_nonzero(rows) == 1:  # Of one environment, which is asked at each step.
+        return
+    marks = np.count_nonzero(rows, -1)
+    if (marks != 1).any():
+        wrong = rows[marks != 1].reshape(-1, rows.shape[-1])[0].tolist()
         raise errors.OptionError(
             f"step: {wrong} is no one-hot action: exactly one of its numbers is 1; encode(index) of the action spec "
             "makes one"
