@@ -199,6 +199,8 @@ class CastMethods(Node):
     @property
     def grad(self) -> Self:
         """The gradients; entries without one are left out."""
+        if self._items is not None:
+            return self._restack([type(item).grad.fget(item) for item in self._items])
         fields: dict[str, Any] = {}
         for key, value in self._fields.items():
             new = value.grad if isinstance(value, (Tensor, CastMethods)) else value
@@ -340,6 +342,8 @@ def _moved(
     cast_filter: Callable[[Any, Tensor], bool] | None,
     at: tuple[str, ...],
 ) -> Any:
+    if node._items is not None:
+        return node._restack([_moved(item, device, dtype, non_blocking, copy, cast_filter, at) for item in node._items])
     fields: dict[str, Any] = {}
     for key, value in node._fields.items():
         here = (*at, key)
@@ -375,6 +379,8 @@ def _cloned(node: N, options: dict[str, Any]) -> N:
 
 def copied(node: N) -> N:
     """New nodes, shared leaves."""
+    if node._items is not None:
+        return node._restack([copied(item) for item in node._items])
     return node._like({key: copied(value) if is_tree(value) else value for key, value in node._fields.items()})
 
 

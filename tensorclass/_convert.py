@@ -138,6 +138,8 @@ class ConvertMethods(Container):
 
     def filter_non_tensor_data(self) -> Self:
         """The same container without plain data."""
+        if self._items is not None:
+            return self._restack([type(item).filter_non_tensor_data(item) for item in self._items])
         fields = {
             key: value.filter_non_tensor_data() if isinstance(value, ConvertMethods) else value
             for key, value in self._fields.items()

@@ -16,7 +16,7 @@ from ._rules.keys import path, under, unravel
 from ._tree import inplace as inplace_
 from ._tree import walk
 from ._tree.node import Node, entry, is_tree, kind
-from ._update import Pair, Plan, flat, pairs_of
+from ._update import Pair, Plan, flat, leaf_paths, pairs_of
 from ._views import ItemsView, KeysView, ValuesView
 
 if TYPE_CHECKING:
@@ -66,16 +66,18 @@ class KeyMethods(Node):
         >>> td.get("b") is None
         True
         """
-        if read:
-            raise errors.OptionError(f"get: {errors.some_names(read)} is for lazy stacks; this container is dense")
         names = path(key)
         node: Any = self
-        for name in names:
+        for depth, name in enumerate(names):
             if not isinstance(node, Node):
                 return default
+            if read and node._items is not None:
+                return type(node).get(node, names[depth:], default, **read)  # type: ignore[attr-defined]
             if name not in node._fields:
                 return node._absent(name, default)
             node = node._fields[name]
+        if read:
+            raise errors.OptionError(f"get: {errors.some_names(read)} is for lazy stacks; this container is dense")
         return node
 
     def _absent(self, name: str, default: Any) -> Any:
@@ -96,10 +98,12 @@ class KeyMethods(Node):
                 "(x == value).any() asks for values"
             ) from None
         node: Any = self
-        for name in names:
+        for depth, name in enumerate(names, 1):
             if not isinstance(node, Node) or name not in node._fields:
                 return False
             none_is_unset = node._none_is_unset
+            if depth == len(names) and not none_is_unset:
+                return True
             node = node._fields[name]
             if node is None and none_is_unset:
                 return False
@@ -154,7 +158,8 @@ class KeyMethods(Node):
         >>> TensorDict(batch_size=[2]).is_empty()
         True
         """
-        return not any(not is_tree(value) for _, value in walk.paths(self, True, False))
+        values: Any = self._fields.values() if self._items is None else self._items
+        return all(is_tree(value) and type(value).is_empty(value) for value in values)  # type: ignore[attr-defined]
 
     # ---- write --------------------------------------------------------------------------------------------------
 
@@ -270,8 +275,8 @@ class KeyMethods(Node):
         plan.carry_out()
         return self
 
-    def _plan_source(self, given: Any, plan: Plan) -> None:
-        self._plan_update(pairs_of(given), plan, ())
+    def _plan_source(self, given: Any, plan: Plan, at: tuple[str, ...] = ()) -> None:
+        self._plan_update(pairs_of(given), plan, at)
 
     def _plan_update(self, given: Iterable[Pair], plan: Plan, at: tuple[str, ...]) -> None:
         for names, value in given:
@@ -281,8 +286,10 @@ class KeyMethods(Node):
             here = (*at, name)
             mine = self._fields.get(name)
             if is_tree(mine) and (rest or isinstance(value, Mapping) or is_tree(value)):
-                below = [(rest, value)] if rest else pairs_of(value)
-                mine._plan_update(below, plan, here)  # type: ignore[attr-defined]
+                if rest:
+                    mine._plan_update([(rest, value)], plan, here)  # type: ignore[attr-defined]
+                else:
+                    mine._plan_source(value, plan, here)  # type: ignore[attr-defined]
                 continue
             if plan.inplace and is_tree(mine):
                 raise errors.StructureError(
@@ -323,7 +330,7 @@ class KeyMethods(Node):
             inplace_.check("update_", leaves)
             inplace_.write(leaves, Tensor.copy_, torch._foreach_copy_, values)
             return self
-        for names, _ in flat(source):
+        for names in leaf_paths(source):
             if names not in self:
                 raise self._missing(unravel(names))
         return type(self).update(self, source, inplace=True)
@@ -413,7 +420,8 @@ class KeyMethods(Node):
         names = [path(key) for key in keys]
         if strict:
             for one in names:
-                entry(self, one)
+                if one not in self:
+                    entry(self, one)  # It says what is missing.
         chosen = self._selected(names)
         return self._replaced_by(chosen) if inplace else chosen
 

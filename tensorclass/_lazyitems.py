@@ -100,6 +100,19 @@ class ItemMethods(Container):
         rows = zip(self._items, *[rows_of(self, other) for other in others])
         return self._restack([getattr(type(item), op)(item, fn, *rest, **options) for item, *rest in rows])
 
+    def _selected(self, names: Any) -> Any:
+        return self._map(lambda item: item._selected(names))
+
+    def _excluded(self, names: Any) -> Any:
+        return self._map(lambda item: item._excluded(names))
+
+    def clear_device_(self) -> Any:
+        """Let every entry keep a device of its own."""
+        object.__setattr__(self, "_device", None)
+        for item in self._items:
+            type(item).clear_device_(item)
+        return self
+
     def _below(self) -> list[Any]:
         return list(self._items)
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from ._tree.index import Items
 from ._tree.join import equal
+from ._tree.node import Node
 
 
 def is_flag(index: Tensor) -> bool:
@@ -29,6 +30,20 @@ def row_of(item: Any, index: Items) -> Any:
     if len(index) == 1:  # Bare, it is read the short way.
         return type(item).__getitem__(item, index[0])
     return type(item).__getitem__(item, index) if index else item
+
+
+def column_of(items: list[Any], names: tuple[str, ...], form: dict[str, Any]) -> list[Any]:
+    """The entry of each item under a key, in the form asked for where that is ragged in itself."""
+    return [type(item).get(item, names, **(form if _is_lazy(item, names) else {})) for item in items]
+
+
+def _is_lazy(node: Any, names: tuple[str, ...]) -> bool:
+    """Whether a lazy stack is met on the way to an entry."""
+    for name in names:
+        if not isinstance(node, Node) or node._items is not None:
+            return isinstance(node, Node)
+        node = node._fields.get(name)
+    return False
 
 
 def no_rows(item: Any, dim: int) -> Any:

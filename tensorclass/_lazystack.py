@@ -13,8 +13,9 @@ from typing_extensions import Self
 from ._construct import no_attribute, write
 from ._container import Container, names_of
 from ._data import NonTensorStack, join_values
+from ._lazyentries import Entries
 from ._lazyitems import ItemMethods
-from ._lazyrows import is_flag, no_rows, picked, row_of
+from ._lazyrows import column_of, is_flag, no_rows, picked, row_of
 from ._lazywrite import rows_for, writes
 from ._methods.planned import PlannedMoves
 from ._rules import errors
@@ -78,8 +79,8 @@ class LazyStack(PlannedMoves, LazyNode, ItemMethods):
     # ---- dense, when asked for ----------------------------------------------------------------------------------
 
     @property
-    def _fields(self) -> dict[str, Any]:  # type: ignore[override]  # The entries, stacked when they are read.
-        return {key: self._entry(key) for key in self._keys()}
+    def _fields(self) -> Any:  # type: ignore[override]  # A mapping whose values are stacked when they are read.
+        return Entries(self)
 
     def _keys(self) -> list[str]:
         rest = [item._fields for item in self._items[1:]]
@@ -180,16 +181,19 @@ class LazyStack(PlannedMoves, LazyNode, ItemMethods):
             if names[0] not in self._keys():
                 return self._absent(names[0], default)
             return super().get(key, default)
-        column = [type(item).get(item, names) for item in self._items]
+        form = {"as_padded_tensor": True, "padding_side": padding_side, "padding_value": padding_value}
+        column = column_of(self._items, names, form if as_padded_tensor else {"as_list": True})
         if any(value is None for value in column):
             return default
         if as_list:
             return column
         if as_nested_tensor:
+            if any(isinstance(value, list) for value in column):
+                raise errors.RaggedError(errors.ragged_twice(names))
             return torch.nested.as_nested_tensor(column, layout=layout or torch.jagged)
         from ._pad import padded
 
-        return padded(column, self._dim, padding_value)
+        return padded(column, self._dim, padding_value, padding_side)
 
     def _read(self, key: Any) -> Any:
         names = path(key)
@@ -341,12 +345,12 @@ class LazyStack(PlannedMoves, LazyNode, ItemMethods):
         for item in self._items:
             item._drop(name)
 
-    def _plan_source(self, given: Any, plan: Plan) -> None:
+    def _plan_source(self, given: Any, plan: Plan, at: tuple[str, ...] = ()) -> None:
         if isinstance(given, LazyStack) and given._dim == self._dim and len(given._items) == len(self._items):
             for item, other in zip(self._items, given._items):
-                item._plan_source(other, plan)
+                item._plan_source(other, plan, at)
         else:
-            super()._plan_source(given, plan)
+            super()._plan_source(given, plan, at)
 
     def _plan_update(self, given: Iterable[Pair], plan: Plan, at: tuple[str, ...]) -> None:
         for names, value in given:
@@ -504,8 +508,8 @@ def _become(new: Any, made: Any) -> None:
 
 
 def _field(self: Any, name: str) -> Any:
-    if name.startswith("_"):
-        raise AttributeError(name)
+    if name not in type(self)._declared:
+        raise no_attribute(self, name)
     return self._entry(name)
 
 

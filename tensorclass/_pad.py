@@ -71,13 +71,16 @@ def _cut(row: C, mask: Tensor) -> C:
     return part
 
 
-def padded(column: list[Tensor], dim: int, value: float) -> Tensor:
+def padded(column: list[Tensor], dim: int, value: float, side: str = "right") -> Tensor:
     """Tensors of different sizes, each filled up to the largest, stacked along a dim."""
+    if side not in ("left", "right"):
+        raise errors.OptionError(f"get: padding_side is {side!r}; 'left' or 'right' would do")
     sizes = [max(sizes) for sizes in zip(*[tensor.shape for tensor in column])]
     rows = []
     for tensor in column:
         row = tensor.new_full(sizes, value)
-        row[tuple([slice(0, size) for size in tensor.shape])] = tensor
+        starts = [most - size if side == "left" else 0 for most, size in zip(sizes, tensor.shape)]
+        row[tuple([slice(start, start + size) for start, size in zip(starts, tensor.shape)])] = tensor
         rows.append(row)
     return torch.stack(rows, dim)
 

@@ -7,9 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ._rules import errors
 from ._tree.node import Node, is_tree
 
 WIDTH = 80
+RAGGED = object()  # Stands for an entry that cannot be read as one.
 SHORT = {
     torch.float32: "f32", torch.float64: "f64", torch.float16: "f16", torch.bfloat16: "bf16",
     torch.int8: "i8", torch.int16: "i16", torch.int32: "i32", torch.int64: "i64",
@@ -53,11 +55,21 @@ def _block(node: Node, depth: int) -> str:
 
 
 def _sorted(node: Node) -> list[tuple[str, Any]]:
-    shown = [(key, value) for key, value in node._fields.items() if not (value is None and node._none_is_unset)]
+    read = [(key, _entry(node, key)) for key in node._fields]
+    shown = [(key, value) for key, value in read if not (value is None and node._none_is_unset)]
     return shown if node._none_is_unset else sorted(shown, key=lambda pair: pair[0])
 
 
+def _entry(node: Node, key: str) -> Any:
+    try:
+        return node._fields[key]
+    except (errors.RaggedError, errors.StructureError):  # Of a lazy stack, whose items differ there.
+        return RAGGED
+
+
 def _value(value: Any, parent: Node) -> str:
+    if value is RAGGED:
+        return "ragged"
     if isinstance(value, Tensor):
         kind = SHORT.get(value.dtype, str(value.dtype).removeprefix("torch."))
         if value.is_nested:

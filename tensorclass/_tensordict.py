@@ -338,7 +338,7 @@ pytree.register(MetaData)
 def as_dict(node: Node, retain_none: bool = True) -> dict[str, Any]:
     """The entries of a tree as nested dicts."""
     return {
-        key: as_dict(value, retain_none)
+        key: _dict_of(value, retain_none)
         if is_tree(value)
         else value.tolist()
         if isinstance(value, NonTensorStack)
@@ -346,6 +346,13 @@ def as_dict(node: Node, retain_none: bool = True) -> dict[str, Any]:
         for key, value in node._fields.items()
         if value is not None or (retain_none and not node._none_is_unset)
     }
+
+
+def _dict_of(node: Any, retain_none: bool) -> dict[str, Any]:
+    """A nested container as a dict; the entries of a lazy stack may be lists."""
+    if node._items is None:
+        return as_dict(node, retain_none)
+    return type(node).to_dict(node, retain_none=retain_none)  # type: ignore[no-any-return]
 
 
 def plain(fields: dict[str, Any]) -> TensorDict:
@@ -359,7 +366,9 @@ def plain(fields: dict[str, Any]) -> TensorDict:
 
 
 def untyped(node: Node) -> TensorDict:
-    """A tree of TensorDicts with the same tensors."""
+    """A tree of TensorDicts with the same tensors; a lazy stack stays one."""
+    if node._items is not None:
+        return type(node).to_tensordict(node)  # type: ignore[attr-defined,no-any-return]  # Every container has it.
     new: TensorDict = TensorDict(None, node._batch, node._device, node._names)
     for key, value in node._fields.items():
         if value is not None or not node._none_is_unset:

@@ -139,14 +139,14 @@ def assert_close(
     if not isinstance(actual, Node) or not isinstance(expected, Node):
         torch.testing.assert_close(actual, expected, rtol=rtol, atol=atol)
         return
-    mine = dict(walk.tensors_with_paths(actual))
-    theirs = dict(walk.tensors_with_paths(expected))
-    if mine.keys() != theirs.keys():
-        raise AssertionError(f"keys differ: {sorted(mine.keys() ^ theirs.keys())} are in one alone")
+    mine, theirs = [set(walk.key_paths(node, True, True)) for node in (actual, expected)]
+    if mine != theirs:
+        raise AssertionError(f"keys differ: {sorted(mine ^ theirs)} are in one alone")
     if actual._batch != expected._batch:
         raise AssertionError(f"batch sizes differ: {list(actual._batch)} and {list(expected._batch)}")
-    for at, tensor in mine.items():
-        torch.testing.assert_close(tensor, theirs[at], rtol=rtol, atol=atol, msg=_with_key(at))
+    others = walk.match("assert_close", actual, expected, [])
+    for (at, tensor), other in zip(walk.tensors_with_paths(actual, by_item=True), others):
+        torch.testing.assert_close(tensor, other, rtol=rtol, atol=atol, msg=_with_key(at))
 
 
 def _with_key(at: tuple[str, ...]) -> Callable[[str], str]:

@@ -71,3 +71,14 @@ def flat(given: Any, at: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...]
             yield from flat(value, (*at, *names))
         else:
             yield (*at, *names), value
+
+
+def leaf_paths(given: Any) -> Iterator[Path]:
+    """The paths of the entries to update with, without reading those of a lazy stack."""
+    if not isinstance(given, Node) or given._items is None:
+        for names, value in pairs_of(given):
+            nested = isinstance(value, Mapping) or is_tree(value)
+            yield from [(*names, *rest) for rest in leaf_paths(value)] if nested else [names]
+        return
+    for item in given._items[:1]:  # The keys of a lazy stack are those that all its items have.
+        yield from [names for names in leaf_paths(item) if names in given]  # type: ignore[operator]  # A container.

@@ -170,6 +170,14 @@ def ragged(op: str, dim: int) -> str:
     return f"{op}: batch dim {dim} is ragged; densify first with .densify(pad=0)"
 
 
+def ragged_twice(key: Key) -> str:
+    """An entry of lazy stacks in a lazy stack, asked for as a nested tensor."""
+    return (
+        f"get: {name_of(key)} is ragged on two levels, a nested tensor on one; "
+        "as_list=True or as_padded_tensor=True would do"
+    )
+
+
 # ---- modules ------------------------------------------------------------------------------------------------------
 
 
