@@ -35,8 +35,10 @@ def of_class(walk: Walk, info: TypeInfo, name: str) -> Value:
         found = walk.globals_of(f"{owner.fullname}.{name}")
         return UNKNOWN if found is UNKNOWN else walk.taken(*found)
     expr = _in_body(owner.defn, name)
-    if expr is None or is_set(_scan.text_of(walk.tree) or "", name):
-        return UNKNOWN
+    text = _scan.text_of(walk.tree) or ""
+    own = "\n".join(text.split("\n")[owner.defn.line - 1 : owner.defn.end_line])
+    if expr is None or is_set(text.replace(f"self.{name}", ""), name) or is_set(own, name):
+        return UNKNOWN  # What other classes set on themselves is theirs.
     walk.quiet += 1
     value = walk.evaluate(expr)
     walk.quiet -= 1

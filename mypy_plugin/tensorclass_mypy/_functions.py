@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, NameExpr, TypeInfo
+from mypy.nodes import ARG_NAMED, ARG_NAMED_OPT, CallExpr, NameExpr, TypeInfo
 
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
@@ -14,7 +14,22 @@ from . import _codes
 from ._evaluate import elements
 from ._fields import names_of
 from ._types import is_ours, known_type
-from ._values import Box, Dtype, Items, Lambda, Many, Mapped, Net, Ref, Tensor, Value, is_int, is_size, show_shape
+from ._values import (
+    Box,
+    Dtype,
+    Items,
+    Lambda,
+    Many,
+    Mapped,
+    Net,
+    Ref,
+    Tensor,
+    Typed,
+    Value,
+    is_int,
+    is_size,
+    show_shape,
+)
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -229,8 +244,22 @@ def vmap(walk: Walk, expr: CallExpr, args: Args) -> Value:
 
 
 def partial(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """functools.partial(f, ...): what f takes besides; after a parameter that is given by name, by name only."""
+    from ._modules import callable_type
+
     _leak(walk, args)
-    return UNKNOWN
+    typ = callable_type(walk, args.positional[0][0]) if args.positional and args.whole else None
+    count = len(args.positional) - 1
+    if typ is None or any(kind.is_star() for kind in typ.arg_kinds) or count > len(typ.arg_kinds):
+        return UNKNOWN
+    kinds, named = list(typ.arg_kinds[count:]), False
+    for place, name in enumerate(typ.arg_names[count:]):
+        named = named or name in args.named
+        if named:
+            optional = name in args.named or kinds[place].is_optional()
+            kinds[place] = ARG_NAMED_OPT if optional else ARG_NAMED
+    rest = typ.copy_modified(arg_types=typ.arg_types[count:], arg_names=typ.arg_names[count:], arg_kinds=kinds)
+    return Typed(rest)
 
 
 def getattr_(walk: Walk, expr: CallExpr, args: Args) -> Value:

@@ -15,6 +15,7 @@ from . import _codes, _wraps
 from ._containers import flat_key
 from ._fields import fields_of
 from ._keys import is_key
+from ._types import base_named
 from ._values import (
     Class,
     Items,
@@ -71,10 +72,13 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
     settings: dict[str, Any] = dict(given)
     into = walk.here.get(given.get("in_keys", UNKNOWN))
     if isinstance(into, Mapped) and into.items is not None:
-        keyed = {name: key for name, key in into.items.items() if is_key(key)} if len(into.items) else {}
-        settings["in_map"] = into.items if len(keyed) == len(into.items) else UNKNOWN
+        pairs = into.items.items()
+        if given.get("out_to_in_map") is False:  # A dict from keys to arguments.
+            pairs = {name: key for key, name in pairs if isinstance(name, str)}.items()
+        keyed = {name: key for name, key in pairs if is_key(key)}
+        settings["in_map"] = keyed if len(keyed) == len(into.items) else UNKNOWN
         settings["in_keys"] = tuple(keyed.values()) if len(keyed) == len(into.items) else UNKNOWN
-        if given.get("out_to_in_map", True) is not True:
+        if given.get("out_to_in_map") not in (None, True, False):
             settings["in_map"], settings["in_keys"] = UNKNOWN, UNKNOWN
     else:
         row = key_list(walk, given.get("in_keys", UNKNOWN))
@@ -154,7 +158,7 @@ def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
             written, only = [], True
         written += writes
         everything = module.settings.get("out_keys", UNKNOWN)
-        if isinstance(everything, tuple):
+        if isinstance(everything, tuple) and module.kind != "user":
             dropped |= {key for key in everything if key not in writes}
 
 
@@ -222,8 +226,19 @@ def in_keys(walk: Walk, net: Net) -> tuple[Any, ...] | None:
             reads += [key for key in some if key not in written and key not in reads]
             written |= set(writes)
         return tuple(reads)
+    if net.kind == "user":
+        return _own(walk, net, "in_keys")
     keys = net.settings.get("in_keys", UNKNOWN)
     return keys if isinstance(keys, tuple) and net.kind in READS_KEYS else None
+
+
+def _own(walk: Walk, net: Net, name: str) -> tuple[Any, ...] | None:
+    """The keys that a class of the user's names itself: in its body, or in __init__."""
+    if net.info is None or base_named(net.info, "TensorDictModuleBase") is None:
+        return None
+    if name in net.settings:
+        return key_list(walk, net.settings[name])
+    return None if net.touched and net.exact else key_list(walk, walk.class_attribute(net.info, name))
 
 
 def out_keys(walk: Walk, net: Net) -> tuple[Any, ...] | None:
@@ -245,7 +260,7 @@ def out_keys(walk: Walk, net: Net) -> tuple[Any, ...] | None:
                 return None
             written += [key for key in writes if key not in written]
         return tuple(written)
-    keys = net.settings.get("out_keys", UNKNOWN)
+    keys = _own(walk, net, "out_keys") if net.kind == "user" else net.settings.get("out_keys", UNKNOWN)
     if not isinstance(keys, tuple):
         return None
     return tuple(key for key in keys if key != "_")
@@ -324,7 +339,10 @@ def attribute(walk: Walk, expr: Any, ref: Value, net: Net, name: str) -> Value:
     if name in ("in_keys", "out_keys"):
         keys = in_keys(walk, net) if name == "in_keys" else out_keys(walk, net)
         return UNKNOWN if keys is None else walk.here.new(Items(keys))
-    if name in ("module",):
+    if name == "module" and net.kind in SEQUENCES and isinstance(net.settings.get("modules"), tuple):
+        rows = {str(place): module for place, module in enumerate(net.settings["modules"])}
+        return UNKNOWN if net.settings.get("names") else walk.here.new(Net("ModuleList", None, True, rows))
+    if name == "module":
         return net.settings.get("module", UNKNOWN)
     if name in ("log_prob_key", "log_prob_keys", "dist_sample_keys", "dist_params_keys", "sample_log_prob_key"):
         from ._probabilistic import property_of

@@ -303,7 +303,7 @@ def run_dispatched(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args)
 
 def _is_dispatch(decorator: Expression) -> bool:
     callee = decorator.callee if isinstance(decorator, CallExpr) else decorator
-    return isinstance(callee, RefExpr) and callee.fullname.startswith("tensorclass.nn.") and callee.name == "dispatch"
+    return isinstance(callee, RefExpr) and callee.fullname == "tensorclass.nn._dispatch.dispatch"
 
 
 # -- Signatures of callables ----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr, FuncDef, TypeInfo
@@ -50,9 +51,13 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
     )
     if isinstance(cls, Class) and names is not None:
         _check_names(walk, expr, where, cls.info, names, keywords, args)
+    elif names is not None:
+        _check_callable(walk, where, cls, names, keywords)
     if "default_interaction_type" in args.named:
         check_interaction(walk, args.named["default_interaction_type"][1], given.get("default_interaction_type"))
     composite = isinstance(cls, Class) and cls.info.name == "CompositeDistribution"
+    if composite and isinstance(keywords, Mapped) and keywords.items is not None:
+        settings["map"] = _map_of(walk, expr, keywords.items, given.get("out_keys"))
     samples = _samples(walk, given, keywords, composite)
     settings["samples"] = samples
     log_probs = _log_probs(walk, expr, given, args, samples, composite)
@@ -127,6 +132,47 @@ def _check_names(
         missing = [name for name in needed if name not in names and name not in keywords.items]
         if missing and not wrong:
             walk.say(where, _codes.MODULE, f"in_keys: {info.name} needs {errors.some_names(missing)} as well")
+
+
+def _check_callable(walk: Walk, where: Any, cls: Value, names: list[Any], keywords: Any) -> None:
+    """A function that makes the distribution: the last part of every in_key is one of its parameters."""
+    from ._wraps import parameters
+
+    _, needed, known, any_name = parameters(walk, cls)
+    if needed is None or known is None or any_name or not isinstance(keywords, Mapped) or keywords.items is None:
+        return
+    for name in names:
+        if isinstance(name, str) and name not in known:
+            rest = meant(name, known, f"it takes {errors.some_names(known)}")
+            walk.say(where, _codes.MODULE, f"in_keys: the distribution has no parameter {name!r}{rest}")
+            return
+    missing = [name for name in needed if name not in names and name not in keywords.items]
+    if missing:
+        walk.say(where, _codes.MODULE, f"in_keys: the distribution needs {errors.some_names(missing)} as well")
+
+
+def _map_of(walk: Walk, expr: CallExpr, keywords: Any, out: Value) -> Any:
+    """The distribution_map of a composite one, whose names are those of name_map; one out_key for each, or none."""
+    from ._keyed import key_list
+
+    inner = walk.here.get(keywords.get("distribution_map", UNKNOWN))
+    if not isinstance(inner, Mapped) or inner.items is None:
+        return UNKNOWN
+    _check_name_map(walk, expr, inner.items, walk.here.get(keywords.get("name_map", UNKNOWN)))
+    keys = key_list(walk, out) if out is not None else None
+    if keys is not None and len(keys) != len(inner.items):
+        text = f"out_keys {list(keys)} for a distribution_map of {list(inner.items)}; "
+        walk.say(expr, _codes.MODULE, text + "give one out-key for each, or none at all")
+    return inner.items
+
+
+def _check_name_map(walk: Walk, expr: CallExpr, parts: Any, names: Any) -> None:
+    """The keys of name_map are names of distribution_map."""
+    for name in names.items or () if isinstance(names, Mapped) else ():
+        if name not in parts:
+            rest = meant(name, list(parts), f"they are {errors.some_names(parts)}")
+            walk.say(expr, _codes.MODULE, f"name_map: distribution_map has no {errors.name_of(name)}{rest}")
+            return
 
 
 def _samples(walk: Walk, given: dict[str, Value], keywords: Any, composite: bool) -> Any:
@@ -220,6 +266,8 @@ def run_on(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
         wrong = undeclared(walk, ref, path) or wrong
         if wrong is not None:
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
+        elif isinstance(net.settings.get("map"), Mapping):
+            _check_parts(walk, expr, walk.here.get(find(walk, ref, path)[0]), net.settings["map"])
     writes = net.settings.get("out_keys", UNKNOWN)
     if not isinstance(writes, tuple):
         walk.here.forget(ref)
@@ -242,18 +290,24 @@ def composite(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
             settings["samples"] = tuple(mapped.items.values())
         elif mapped is None:
             settings["samples"] = tuple(names.items)
-        if isinstance(box, Box) and not box.open and box.info is None:
-            for name in names.items:
-                path = flat_key(name)
-                if path is not None and path[0] not in box.fields:
-                    where = args.named.get("distribution_map", (None, expr))[1]
-                    walk.say(where, _codes.MODULE, f"distribution_map: {errors.key_missing(name, list(box.fields))}")
-                elif path is not None and len(path) == 1:
-                    _check_parameters(walk, expr, name, walk.here.get(box.fields[path[0]]), names.items[name])
+        _check_name_map(walk, expr, names.items, mapped)
+        _check_parts(walk, args.named.get("distribution_map", (None, expr))[1], box, names.items)
     return walk.here.new(Net("CompositeDistribution", info, True, settings))
 
 
-def _check_parameters(walk: Walk, expr: CallExpr, name: Any, box: Any, cls: Value) -> None:
+def _check_parts(walk: Walk, node: Any, box: Any, parts: Mapping[Any, Value]) -> None:
+    """The parameters of a composite distribution: under each name of distribution_map, those of its class."""
+    if not isinstance(box, Box) or box.open or box.info is not None:
+        return
+    for name, cls in parts.items():
+        path = flat_key(name)
+        if path is not None and path[0] not in box.fields:
+            walk.say(node, _codes.MODULE, f"distribution_map: {errors.key_missing(name, list(box.fields))}")
+        elif path is not None and len(path) == 1:
+            _check_parameters(walk, node, name, walk.here.get(box.fields[path[0]]), cls)
+
+
+def _check_parameters(walk: Walk, expr: Any, name: Any, box: Any, cls: Value) -> None:
     """The parameters of one part of a composite distribution: their names are those of its class."""
     found = init_names(cls.info) if isinstance(cls, Class) else None
     if found is None or found[2] or not found[0] or not isinstance(box, Box) or box.open or box.info is not None:
@@ -275,22 +329,43 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
         if name in ("sample", "rsample") and isinstance(samples, tuple):
             fields = {(flat_key(key) or ("",))[0]: UNKNOWN for key in samples}
             return walk.here.new(Box(None, None, True, None, fields, open=False))
+        if name == "log_prob" and args.positional and isinstance(samples, tuple):
+            _check_samples(walk, expr, args.positional[0][0], samples, "")
         return UNKNOWN
+    if name in ("log_prob", "get_dist", "get_dist_params") and args.positional:
+        _check_reads(walk, expr, net, args.positional[0][0])
     if name == "log_prob" and args.positional and net.kind.startswith("Probabilistic"):
         box = walk.here.get(args.positional[0][0])
         last = _last(walk, net)
         samples = last.settings.get("samples", UNKNOWN) if last is not None else UNKNOWN
         if isinstance(box, Box) and isinstance(samples, tuple):
-            from ._keys import find
-
-            for key in samples:
-                _, wrong = find(walk, args.positional[0][0], flat_key(key) or ())
-                if wrong is not None:
-                    walk.say(expr, _codes.MODULE, f"log_prob: {wrong}; the sample must be in the input")
-                    break
+            _check_samples(walk, expr, args.positional[0][0], samples, "; the sample must be in the input")
         return UNKNOWN
     leak(walk, args.values())
     return UNKNOWN
+
+
+def _check_samples(walk: Walk, expr: CallExpr, ref: Value, samples: tuple[Any, ...], rest: str) -> None:
+    """The samples whose log-probability is asked for."""
+    from ._keys import find
+
+    for key in samples:
+        _, wrong = find(walk, ref, flat_key(key) or ())
+        if wrong is not None:
+            walk.say(expr, _codes.MODULE, f"log_prob: {wrong}{rest}")
+            return
+
+
+def _check_reads(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> None:
+    """What a module reads is in the container whose distribution is asked for."""
+    from ._keyed import in_keys
+    from ._keys import find
+
+    for key in in_keys(walk, net) or ():
+        _, wrong = find(walk, ref, flat_key(key) or ())
+        if wrong is not None:
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
+            return
 
 
 def _last(walk: Walk, net: Net) -> Net | None:

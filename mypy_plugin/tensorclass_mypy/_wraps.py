@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from mypy.nodes import ARG_NAMED, ARG_POS, CallExpr, Expression, NameExpr, TupleExpr
 from mypy.types import AnyType, CallableType, Instance, NoneType, TupleType, Type, UnionType, get_proper_type
 
-from tensorclass._rules import errors
+from tensorclass._rules import errors, table
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _layers
@@ -31,12 +31,17 @@ def check(walk: Walk, expr: CallExpr, settings: dict[str, Value], args: Args) ->
             text = f"the module is the class {module.info.name}; give an instance: {module.info.name}(...)"
             walk.say(node, _codes.MODULE, text)
         return
+    kind = getattr(walk.here.get(module), "kind", "")
+    if kind in ("ModuleList", "ModuleDict"):
+        walk.say(node, _codes.MODULE, f"the module is a {kind}, which has no forward; nn.Sequential has one")
+        return
     _check_inputs(walk, expr, settings, module, args)
     _check_outputs(walk, expr, settings, module, args)
 
 
 def _check_inputs(walk: Walk, expr: CallExpr, settings: dict[str, Value], module: Value, args: Args) -> None:
-    most, least, names, any_names = parameters(walk, module)
+    most, needed, names, any_names = parameters(walk, module)
+    least = None if needed is None else len(needed)
     where = args.node("module in_keys out_keys", "in_keys") or expr
     keys, mapped = settings.get("in_keys", UNKNOWN), settings.get("in_map")
     if isinstance(mapped, dict):
@@ -46,6 +51,10 @@ def _check_inputs(walk: Walk, expr: CallExpr, settings: dict[str, Value], module
             if isinstance(name, str) and name not in names:
                 rest = meant(name, names, f"it takes {errors.some_names(names)}")
                 walk.say(where, _codes.MODULE, f"in_keys: the module has no parameter {name!r}{rest}")
+                return
+        missing = [name for name in needed or () if name and name not in mapped]
+        if missing:
+            walk.say(where, _codes.MODULE, f"in_keys: the module needs {errors.some_names(missing)} as well")
         return
     if not isinstance(keys, tuple) or mapped is UNKNOWN:
         return
@@ -71,17 +80,20 @@ def _check_outputs(walk: Walk, expr: CallExpr, settings: dict[str, Value], modul
             )
             return
     count = results(walk, module)
+    inputs = settings.get("in_keys", UNKNOWN)
+    if count is None and isinstance(inputs, tuple) and _is_extractor(walk.here.get(module)):
+        count = len(inputs) + 1  # Of the first input both halves, the others as they are.
     if count is not None and count != len(keys):
         text = errors.more_tensors(count, keys) if count > len(keys) else errors.more_out_keys(count, keys)
         walk.say(where, _codes.MODULE, text)
 
 
-def parameters(walk: Walk, module: Value) -> tuple[int | None, int | None, list[str] | None, bool]:
-    """The most and least positional arguments, the names, and whether any name will do."""
+def parameters(walk: Walk, module: Value) -> tuple[int | None, list[str] | None, list[str] | None, bool]:
+    """The most positional arguments, the names of those that must be given, all names, whether any name will do."""
     if isinstance(module, Lambda):
         kinds = [argument.kind for argument in module.node.arguments]
         names = [argument.variable.name for argument in module.node.arguments]
-        needed = sum(1 for kind in kinds if kind == ARG_POS)
+        needed = [name for name, kind in zip(names, kinds) if kind == ARG_POS]
         star = any(kind.is_star() for kind in kinds)
         return (None if star else len(kinds)), needed, names, star
     typ = callable_type(walk, module)
@@ -91,7 +103,7 @@ def parameters(walk: Walk, module: Value) -> tuple[int | None, int | None, list[
     star = any(kind.is_star() for kind in kinds)
     names = [name for name in typ.arg_names if name is not None]
     most = None if star else sum(1 for kind in kinds if kind.is_positional())
-    needed = sum(1 for kind in kinds if kind == ARG_POS)
+    needed = [name or "" for name, kind in zip(typ.arg_names, kinds) if kind == ARG_POS]
     if any(kind == ARG_NAMED for kind in kinds):
         return most, None, names, star
     return most, needed, names, star
@@ -111,11 +123,14 @@ def results(walk: Walk, module: Value) -> int | None:
         if thing.kind in ("Linear", *_layers.POINTWISE, "Conv1d", "Conv2d", "LayerNorm", "Embedding"):
             return 1
         if thing.kind == "Sequential" and thing.settings and not thing.touched:
-            return results(walk, list(thing.settings.values())[-1])
-        if thing.kind in ("NormalParamExtractor", "NormalParamWrapper"):
-            return None
+            *before, last = thing.settings.values()
+            one = bool(before) and results(walk, before[-1]) == 1
+            return 2 if one and _is_extractor(walk.here.get(last)) else results(walk, last)
         if thing.kind != "user":
             return None
+    if isinstance(module, Library) and module.name.startswith("torch.") and module.name.count(".") == 1:
+        row = table.OPS_BY_TORCH.get(module.name[6:])
+        return 1 if row is not None and row.family == "pointwise" else None
     typ = callable_type(walk, module)
     if typ is None:
         return None
@@ -125,6 +140,10 @@ def results(walk: Walk, module: Value) -> int | None:
     if isinstance(ret, Instance) and is_tensor(ret.type):
         return 1
     return None
+
+
+def _is_extractor(thing: Value) -> bool:
+    return isinstance(thing, Net) and thing.kind == "NormalParamExtractor"
 
 
 def optional_keys(walk: Walk, net: Net) -> set[Any]:

@@ -61,7 +61,8 @@ class TensorDictSequential(TensorDictModuleBase):
         named = len(modules) == 1 and isinstance(modules[0], Mapping)
         given: Any = modules[0] if named else OrderedDict((str(at), one) for at, one in enumerate(modules))
         ready = OrderedDict((name, as_step(one)) for name, one in given.items())
-        self.module: nn.ModuleList | nn.ModuleDict = nn.ModuleDict(ready) if named else nn.ModuleList(ready.values())
+        # Any: a ModuleList is read by place and a ModuleDict by name, and a type of both by neither.
+        self.module: Any = nn.ModuleDict(ready) if named else nn.ModuleList(ready.values())
         self.partial_tolerant = partial_tolerant
         self._inplace: Inplace | None = inplace
         if selected_out_keys is not None:
@@ -115,10 +116,10 @@ class TensorDictSequential(TensorDictModuleBase):
         return self._steps()[index]
 
     def __setitem__(self, index: int | str, module: Runs) -> None:
-        self.module[index] = as_step(module)  # type: ignore[index]  # A list takes an int, a dict a string.
+        self.module[index] = as_step(module)
 
     def __delitem__(self, index: int | str) -> None:
-        del self.module[index]  # type: ignore[arg-type]
+        del self.module[index]
 
     def append(self, module: Runs) -> Self:
         """Add a module at the end; returns the sequence."""
