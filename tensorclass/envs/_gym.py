@@ -302,6 +302,16 @@ class GymWrapper(EnvBase[Seen, Done]):
         except AttributeError as error:
             raise absent(self, name) from error
 
+    def __getstate__(self) -> dict[str, Any]:
+        from .gymnasium import in_processes
+
+        if in_processes(vars(self)["_env"]):
+            raise errors.KindError(
+                f"{type(self).__name__}: environments in processes of their own can be neither copied nor pickled; "
+                'make others, or pass vectorization_mode="sync"'
+            )
+        return super().__getstate__()
+
     def close(self, *, raise_if_closed: bool = True) -> None:
         """Close gymnasium's environment."""
         if not self.is_closed:

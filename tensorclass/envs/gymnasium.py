@@ -11,7 +11,7 @@ import gymnasium
 import numpy as np
 import torch
 from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector import AsyncVectorEnv, AutoresetMode, SyncVectorEnv, VectorEnv
 from gymnasium.vector.utils import concatenate, create_empty_array, iterate
 
 from .._rules import errors
@@ -271,7 +271,7 @@ def make(name: str, count: int, options: Mapping[str, Any], wrap: Callable[[Any]
     """An environment of gymnasium by its name, or so many of them side by side that nobody resets but us."""
     if not count:
         return wrap(gymnasium.make(name, **options))
-    return gymnasium.make_vec(
+    many = gymnasium.make_vec(
         name,
         num_envs=count,
         vectorization_mode=mode,
@@ -279,6 +279,14 @@ def make(name: str, count: int, options: Mapping[str, Any], wrap: Callable[[Any]
         wrappers=[wrap],
         **options,
     )
+    if isinstance(many.unwrapped, SyncVectorEnv):
+        many.unwrapped.env_fns = []  # What has made the environments: not needed again, and no pickle takes it.
+    return many
+
+
+def in_processes(env: Any) -> bool:
+    """Whether environments of gymnasium run in processes of their own."""
+    return isinstance(env.unwrapped, AsyncVectorEnv)
 
 
 def wrapped(env: Any, frame_skip: int, from_pixels: bool, pixels_only: bool) -> Any:

@@ -377,6 +377,29 @@ def test_a_copy_goes_on_as_the_one_that_it_is_of(wrap: Any, copied: Any) -> None
     assert type(still[1]) is type(still[0]) is Transition[BoxObs, BoxAction]
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+def test_a_copy_of_many_goes_on_too(copied: Any) -> None:
+    env = TransformedEnv(GymEnv("Pendulum-v1", num_envs=2), StepCounter())
+    env.set_seed(1)
+    start = env.rollout(2)[:, -1]
+    other = copied(env)
+    still = [one.step(one.step_mdp(start).set("action", torch.ones(2, 1))) for one in (env, other)]
+
+    assert torch.equal(still[0]["next", "observation"], still[1]["next", "observation"])
+    assert still[1]["next", "step_count"].flatten().tolist() == [3, 3]
+    assert other.base_env is not env.base_env
+
+
+def test_environments_in_processes_are_not_copied() -> None:
+    env = GymEnv("Pendulum-v1", num_envs=2, vectorization_mode="async")
+    for copied in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(
+            TypeError, match="^GymEnv: environments in processes of their own can be neither copied nor"
+        ):
+            copied(env)
+    env.close()
+
+
 def test_an_action_is_repeated_at_least_once() -> None:
     with pytest.raises(ValueError, match="^GymEnv: frame_skip is 0; 1 or more would do$"):
         GymEnv("Pendulum-v1", frame_skip=0)
