@@ -71,6 +71,8 @@ def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> None:
         return
     if isinstance(get_proper_type(ctx.api.lookup_type_or_none(call.callee)), UnionType):  # type: ignore[attr-defined]  # TypeChecker's
         return
+    if info.metaclass_type is not None and info.metaclass_type.type.has_base("abc.ABCMeta"):
+        return  # A base of others, whose forward may take more.
     if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
         return
     text = _wrong(info.name, kinds, [name or "" for name in names], call)

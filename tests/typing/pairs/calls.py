@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Callable
 from typing import Any
 
@@ -53,6 +54,16 @@ class Static(nn.Module):
 
 class Base(nn.Module):
     """The classes below have a forward."""
+
+
+class Abstract(nn.Module, ABC):
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+class Conditional(Abstract):
+    def forward(self, x: Tensor, condition: Tensor) -> Tensor:  # type: ignore[override]
+        return x * condition
 
 
 class Attribute(nn.Module):
@@ -109,6 +120,8 @@ def silent(
     Static()(x)
     Base()(x, x)
     base(x, x)
+    conditional: Abstract = Conditional()
+    conditional(x, x)
     Attribute()(x, x)
     anything(x, x, x)
     cls()(x, x)
