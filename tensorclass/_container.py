@@ -204,6 +204,11 @@ class Container(
             return self._read(index)
         return read(self, index)
 
+    def __getitems__(self, rows: Sequence[int]) -> Self:
+        """A batch of rows, fetched at once: torch's DataLoader asks for it."""
+        batch: Self = type(self).__getitem__(self, torch.as_tensor(rows, dtype=torch.long))
+        return batch
+
     def __setitem__(self, index: Any, value: Any) -> None:
         """Put an entry under a key, or write rows."""
         if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):

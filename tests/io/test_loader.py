@@ -77,6 +77,21 @@ def test_a_batch_is_fetched_in_one_read(monkeypatch: pytest.MonkeyPatch) -> None
     assert_close(stack(list(batches[0])), rows[:4])
 
 
+@pytest.mark.parametrize("collated", [None, lambda batch: batch], ids=["collated", "as fetched"])
+def test_a_container_is_a_data_set_itself(collated: Any) -> None:
+    batches = list(DataLoader(samples(), batch_size=4, collate_fn=collated))  # type: ignore[arg-type]  # It has rows.
+
+    assert [type(batch) for batch in batches] == [Sample] * 3
+    assert numbered(batches) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+
+
+def test_ragged_rows_are_fetched_as_a_lazy_stack() -> None:
+    rows: Any = lazy_stack([TensorDict(x=torch.ones(n)) for n in (1, 2, 3)])
+    batch = next(iter(DataLoader(rows, batch_size=2)))
+
+    assert [row["x"].shape for row in batch] == [(1,), (2,)]
+
+
 def test_rows_of_a_map_are_maps_and_batches_are_not(tmp_path: Path) -> None:
     data = RowDataset(samples().memmap(tmp_path))
 
