@@ -12,6 +12,7 @@ from .._rules.nearest import suggest
 from ._classes import has_fields, names_of
 from ._conform import value_at
 from ._keys import leaves_of
+from ._specs.leaf import shape_fits
 from ._typed import view
 
 
@@ -126,7 +127,7 @@ def check_values(name: str, spec: Any, values: Any, batch: Any, loose: Any, chec
     rank = len(batch) + len(loose)
     wanted = (*batch, *loose, *spec.shape[len(batch) :])
     shape = (*values.shape[:rank], *values.shape[rank + 1 :])
-    if shape != wanted:
+    if len(shape) != len(wanted) or not shape_fits(shape, torch.Size(wanted)):
         raise AssertionError(f"{name} has shape {list(shape)}; its spec has {list(wanted)}")
     if check_dtype and values.dtype != spec.dtype:
         raise AssertionError(f"{name} has dtype {values.dtype}; its spec has {spec.dtype}")

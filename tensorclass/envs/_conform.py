@@ -13,6 +13,7 @@ from .._rules.nearest import suggest
 from .._tree.node import Node, is_tree, kind
 from ._keys import leaves_of
 from ._masks import over_batch, reset_masks
+from ._specs.leaf import LeafSpec
 
 
 def not_new(owner: str, method: str, out: Any, given: Any) -> Exception:
@@ -122,6 +123,15 @@ def check_actions(env: Any, td: Any) -> None:
             raise errors.KeyMissing(
                 f"the policy wrote no {errors.name_of(key)}{suggest(key, have)}; the keys here are {here}"
             )
+
+
+def check_known(key: Key, spec: Any) -> None:
+    """Refuse to draw an action one of whose sizes has only a name."""
+    if isinstance(spec, LeafSpec) and -1 in spec.shape:
+        raise errors.ShapeError(
+            f"no {errors.name_of(key)} can be drawn: its spec has shape {list(spec.shape)}, and -1 is any size; "
+            "set self.action_spec in __init__ to one that says how many"
+        )
 
 
 def explain_actions(env: Any, td: Any, error: Exception) -> None:

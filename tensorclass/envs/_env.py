@@ -301,6 +301,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         spec = self._full_input["full_action_spec"]
         shape = () if self.batch_locked or self._batch else tensordict._batch
         for key in self._keys.actions:
+            conform.check_known(key, spec[key])
             tensordict[key] = spec[key].rand(shape)
 
     def _drawn_ahead(self) -> dict[str, Any] | None:

@@ -285,6 +285,41 @@ def test_an_action_of_another_shape_is_named_when_what_came_of_it_has_another_sh
         env.rollout(2, lambda td: td.set("action", torch.zeros(3)))
 
 
+class Chain(TensorClass):
+    links: Float[Tensor, "*batch n"]
+
+
+class Pull(TensorClass):
+    force: Float[Tensor, "*batch n"]
+
+
+class Chained(EnvBase[Chain, Pull]):
+    """Of as many links as one likes."""
+
+    def _reset(self, tensordict: Any = None, **kwargs: Any) -> Chain:
+        return Chain(links=torch.zeros(*self.batch_size, 3))
+
+    def _step(self, tensordict: Transition[Chain, Pull]) -> Next[Chain]:
+        links = tensordict.obs.links + tensordict.action.force
+        return Next(obs=Chain(links=links), reward=torch.zeros(self.batch_size))
+
+
+def test_a_size_that_has_a_name_is_any_size() -> None:
+    env = Chained(batch_size=[2])
+    assert env.observation_spec["links"].shape == (2, -1)
+    words = (
+        r"no 'force' can be drawn: its spec has shape \[2, -1\], and -1 is any size; set self.action_spec in __init__"
+    )
+    with pytest.raises(RuntimeError, match=f"^{words}"):
+        env.rollout(2)
+    with pytest.raises(AssertionError, match=f"^Chained: {words}"):
+        check_env_specs(env)
+
+    env.action_spec = Composite(force=Bounded(-1.0, 1.0, (2, 3)), shape=(2,))
+    check_env_specs(env)
+    assert env.rollout(4).obs.links.shape == (2, 4, 3)
+
+
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 
