@@ -11,6 +11,20 @@ _DISTRIBUTED = "all_gather all_reduce broadcast init_remote irecv isend recv red
 _DTYPES = "complex32 complex64 complex128 float16 float32 float64 int8 int16 int32 int64 uint8 uint16".split()
 _MADE = "any dataclass modules module namedtuple struct_array".split()
 _TABLES = "from_arrow from_pandas to_arrow to_pandas to_parquet".split()
+_SPECS = {
+    "BinaryDiscreteTensorSpec": "Binary",
+    "BoundedTensorSpec": "Bounded",
+    "CompositeSpec": "Composite",
+    "DiscreteTensorSpec": "Categorical",
+    "LazyStackedCompositeSpec": "StackedComposite",
+    "LazyStackedTensorSpec": "Stacked",
+    "MultiDiscreteTensorSpec": "MultiCategorical",
+    "MultiOneHotDiscreteTensorSpec": "MultiOneHot",
+    "NonTensorSpec": "NonTensor",
+    "OneHotDiscreteTensorSpec": "OneHot",
+    "UnboundedContinuousTensorSpec": "Unbounded",
+    "UnboundedDiscreteTensorSpec": "Unbounded",
+}
 
 # Attributes of containers.
 METHODS = {
@@ -50,7 +64,9 @@ METHODS = {
 NAMES = {
     **{f"from_{name}": f"tensorclass.TensorDict.from_{name}" for name in _MADE},
     **{name: f"tensorclass.io.{name}" for name in _TABLES},
+    **{old: f"tensorclass.envs.{new}" for old, new in _SPECS.items()},
     "ProbabilisticActor": "tensorclass.nn.ProbabilisticTensorDictSequential",
+    "RandomPolicy": "env.rollout(steps), without a policy,",
     "SafeModule": "tensorclass.nn.TensorDictModule",
     "SafeSequential": "tensorclass.nn.TensorDictSequential",
     "ValueOperator": "tensorclass.nn.TensorDictModule",
