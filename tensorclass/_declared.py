@@ -79,7 +79,6 @@ class Declared(Container):
     _own_init: ClassVar[bool] = False
     _init_fields: ClassVar[Any] = None
     _make: ClassVar[Any] = None  # The same for entries of another container; written when it is first needed.
-    _in_dict: ClassVar[bool] = False  # whether fields are kept as instance attributes
     _none_is_unset = True
 
     if TYPE_CHECKING:
@@ -155,6 +154,8 @@ class Declared(Container):
         return _build.fresh(self, name)
 
     def _bare(self, fields: dict[str, Any], batch: tuple[int, ...], names: Names | None = None) -> Self:
+        if len(fields) == len(type(self)._declared):
+            return self._rebuild(fields, batch, names)
         # Fields that are left out are unset: None where they may be, and an error to read where they may not.
         return self._rebuild({**_build.unset(type(self)), **fields}, batch, names)
 

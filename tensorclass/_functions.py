@@ -52,6 +52,9 @@ def listed(op: str, items: Any) -> list[Any]:
     found: list[Any] = list(items)
     if not found:
         raise errors.ShapeError(f"{op}: no containers were given; at least one would do")
+    kinds = {*map(type, found)}
+    if len(kinds) == 1 and isinstance(found[0], Node):
+        return found
     for number, item in enumerate(found):
         if not isinstance(item, Node):
             raise errors.KindError(f"{op}: item {number} is a {type(item).__name__}, no container")
@@ -61,7 +64,7 @@ def listed(op: str, items: Any) -> list[Any]:
 def lead(items: list[Any]) -> Any:
     """The item whose class knows how to join: a lazy stack where there is one."""
     first = items[0]
-    for item in items:
+    for item in {type(item): item for item in items}.values():
         if item._join_rank > first._join_rank:
             first = item
     return first

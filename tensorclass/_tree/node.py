@@ -24,6 +24,7 @@ class Node:
 
     __slots__ = ()
     _none_is_unset = False  # A typed node: a field that is None is not there.
+    _in_dict = False  # Whether entries are kept as instance attributes: __dict__ is the store.
     _is_frozen = False  # An instance of a frozen class, which nothing changes.
     _items: Any = None  # The items of a lazy stack, which has them in place of entries.
     _kin: type | None = None  # The class that instances are joined as, where it is not their own.

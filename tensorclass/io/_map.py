@@ -16,6 +16,7 @@ import torch
 from torch import Size, Tensor
 from typing_extensions import Self
 
+from .._tree.index import PICKED
 from . import _bytes
 from ._errors import DataDamaged, DataExists, DataMissing
 
@@ -82,8 +83,13 @@ class MemoryMappedTensor(Tensor):
 
     def __getitem__(self, index: Any) -> Any:
         kind = index.__class__
-        if kind is Tensor and index.ndim:
-            return _picked(self, index)
+        if kind is Tensor and index.ndim:  # A copy, and no map.
+            if index.ndim == 1 and index.dtype is torch.int64 and self.ndim:
+                try:
+                    return torch.index_select(self, 0, index)  # Up to ten times as fast as the same by index.
+                except (IndexError, RuntimeError):  # It counts no rows from the end, and has other words for errors.
+                    pass
+            return _item(self, index)
         out = _item(self, index)
         return out.as_subclass(MemoryMappedTensor) if kind is int or kind is slice else _as_map(self, out)
 
@@ -103,16 +109,6 @@ class MemoryMappedTensor(Tensor):
         storage = self.untyped_storage()
         place = (storage.nbytes(), self.storage_offset(), tuple(self.shape), self.stride())
         return _reopened, (path, self.dtype, *place, storage._mode)  # type: ignore[attr-defined]  # Set by mapped.
-
-
-def _picked(tensor: Tensor, index: Tensor) -> Tensor:
-    """Rows picked by a tensor: a copy, and no map."""
-    if index.ndim == 1 and index.dtype is torch.int64 and tensor.ndim:
-        try:
-            return torch.index_select(tensor, 0, index)  # Up to three times as fast as the same by index.
-        except (IndexError, RuntimeError):  # It counts no rows from the end, and has other words for what is wrong.
-            pass
-    return _item(tensor, index)
 
 
 def file_of(tensor: Tensor) -> str | None:
@@ -233,6 +229,7 @@ def _keeping(name: str) -> Callable[..., Any]:
 
 for _name in _VIEWS:
     setattr(MemoryMappedTensor, _name, _keeping(_name))
+PICKED.add(MemoryMappedTensor)
 
 
 __all__ = ["MemoryMappedTensor", "Mode", "Path", "file_of", "mapped", "own_folder"]

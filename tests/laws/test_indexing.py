@@ -175,3 +175,30 @@ def test_rows_written_into_a_container_without_entries_make_room_for_themselves(
     with pytest.raises(RuntimeError, match="locked"):
         data.lock_()[0] = TensorDict(a=torch.ones(2))
     assert data.is_empty()
+
+
+@pytest.mark.parametrize("rows", [[0, 2, 2], [-1, 0], [], [3]], ids=str)
+def test_rows_picked_by_a_tensor_are_what_torch_picks_in_memory_too(rows: list[int]) -> None:
+    index = torch.tensor(rows, dtype=torch.int64)
+    leaves = {
+        "plain": torch.rand(4, 3),
+        "transposed": torch.rand(3, 4).t(),
+        "expanded": torch.rand(1, 2).expand(4, 2),
+        "channels last": torch.rand(4, 2, 5, 5).to(memory_format=torch.channels_last),
+        "float8": torch.rand(4).to(torch.float8_e4m3fn),
+        "parameter": torch.nn.Parameter(torch.rand(4)),
+        "no elements": torch.zeros(4, 0),
+    }
+
+    picked = TensorDict(leaves, batch_size=[4], names=["row"])[index]
+
+    assert (picked.batch_size, picked.names) == ((len(rows),), ["row"])
+    for name, leaf in leaves.items():
+        assert picked[name].stride() == leaf[index].stride(), name
+        assert torch.equal(picked[name].float(), leaf[index].float()), name
+
+
+@pytest.mark.parametrize("row", [4, -5])
+def test_a_row_that_is_not_there_is_torch_s_own_error(row: int) -> None:
+    with pytest.raises(IndexError, match=f"index {row} is out of bounds for dimension 0 with size 4"):
+        TensorDict(a=torch.rand(4), batch_size=[4])[torch.tensor([0, row])]
