@@ -22,6 +22,7 @@ from ._values import (
     Many,
     Mapped,
     Net,
+    Number,
     Ref,
     Tensor,
     Typed,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ._calls import Args
     from ._walk import Walk
 
+FLOATS = ("sqrt", "log", "log2", "log10", "exp", "sin", "cos", "tan", "pow", "atan2", "radians", "hypot", "fsum")
 Handler = Callable[[Any, CallExpr, Any], Value]
 
 # Functions that look at their arguments and keep their hands off them.
@@ -70,7 +72,7 @@ def library(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
 
         return numpy_function(walk, expr, name[6:], args)
     if name.startswith("math."):
-        return UNKNOWN
+        return Number("float") if name[5:] in FLOATS else UNKNOWN
     _leak(walk, args)
     typ = known_type(walk, expr)
     return walk.from_type(typ) if typ is not None else UNKNOWN

@@ -13,6 +13,7 @@ from tensorclass._rules.sizes import UNKNOWN, NotKnown, product
 from . import _codes
 from ._containers import has_unknown, plain
 from ._hints import unlike
+from ._operators import no_ones
 from ._tensors import words
 from ._values import Many, Pieces, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape
 
@@ -53,12 +54,20 @@ def by_table(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> V
             walk.say(expr, _codes.SHAPE, words(str(error)))
         return UNKNOWN if row.family == "split" else Tensor(None, dtype)
     except (NotKnown, TypeError, ValueError, AttributeError, KeyError, IndexError):
+        if name == "squeeze":
+            return Tensor(_squeezed(shape, given.get("dim")), dtype)
         if row.family == "split":
             return split(shape, row.name, given, dtype)
         return Tensor(_rank(shape, name, given), dtype)
     if row.family == "split":
         return Pieces(Tensor(tuple(one), dtype) for one in found) if len(found) <= 64 else UNKNOWN
     return Tensor(tuple(found), dtype)
+
+
+def _squeezed(shape: tuple[Any, ...], dim: Any) -> Any:
+    """A dim that is called by a name is not meant to be 1."""
+    named = is_int(dim) and isinstance(shape[dim], algebra.Dim) and no_ones(shape[dim], shape[dim])
+    return shape if named else None
 
 
 def bound(walk: Walk, row: Any, args: Args) -> dict[str, Any]:

@@ -11,12 +11,13 @@ from tensorclass._rules.sizes import UNKNOWN
 from . import _codes
 from ._arrays import as_tensor as as_array_tensor
 from ._dtypes import DEFAULT
+from ._einsum import einsum
 from ._evaluate import elements
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed, of_number, wrong_ranks
 from ._tensors import as_shape
 from ._types import known_type
-from ._values import Dtype, Items, Many, Sizes, Tensor, Value, has_star, is_int, is_size, known, same_shape, show_shape
+from ._values import Dtype, Items, Many, Sizes, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -102,6 +103,9 @@ def randint(walk: Walk, expr: CallExpr, args: Args) -> Value:
 
 def arange(walk: Walk, expr: CallExpr, args: Args) -> Value:
     values = [value for value, _ in args.positional]
+    if not values and "end" in args.named:
+        values = [args.named[word][0] for word in ("start", "end", "step") if word in args.named]
+        values = values if "start" in args.named or len(values) == 1 else []
     count: Any = UNKNOWN
     if len(values) == 1 and is_size(values[0]):
         count = values[0]
@@ -156,7 +160,6 @@ def join(walk: Walk, expr: CallExpr, args: Args, stack: bool) -> Value:
     given = args.take("tensors dim")
     items = elements(walk, given.get("tensors", UNKNOWN))
     dim = given.get("dim", 0)
-    word = "stack" if stack else "cat"
     if isinstance(items, Many) and isinstance(items.each, Tensor):
         return Tensor(_many(items.each, dim, stack), items.each.dtype)
     if not isinstance(items, tuple) or not items:
@@ -166,41 +169,63 @@ def join(walk: Walk, expr: CallExpr, args: Args, stack: bool) -> Value:
         return Tensor()
     kinds = {one.dtype for one in tensors}
     kind = kinds.pop() if len(kinds) == 1 else None
-    shapes = [known(one) for one in tensors]
-    if any(shape is None for shape in shapes) or not is_int(dim):
-        if (
-            all(one.shape is not None and same_shape(one.shape, tensors[0].shape) for one in tensors)
-            and is_int(dim)
-            and dim < 0
-        ):
-            return Tensor(_star_join(tensors[0].shape, dim, len(tensors), stack), kind)
-        return Tensor(None, kind)
-    first: Any = shapes[0]
+    return Tensor(joined(walk, expr, "stack" if stack else "cat", [one.shape for one in tensors], dim), kind)
+
+
+def joined(walk: Walk, expr: CallExpr, word: str, given: list[Any], dim: Value) -> Any:
+    """The shape of tensors of these shapes put together; None: not known."""
+    stack = word == "stack"
+    if any(shape is None for shape in given) or not is_int(dim):
+        return None
+    if any(has_star(shape) for shape in given):
+        return _star_join(walk, expr, word, given, dim)
+    first: Any = given[0]
     rank = len(first) + stack
     if not -rank <= dim < rank:
         walk.say(
             expr, _codes.SHAPE, f"{word}: dim {dim} is out of range for {rank} dims; {-rank} to {rank - 1} would do"
         )
-        return Tensor(None, kind)
+        return None
     place = dim % rank
     total: Any = 0
-    for number, shape in enumerate(shapes):
-        assert shape is not None
+    for number, shape in enumerate(given):
         if not stack and len(shape) == 1 and is_int(shape[0]) and shape[0] == 0:
-            return Tensor(None, kind)
+            return None
         wrong = len(shape) != len(first) or any(
             unlike(walk, a, b) for at, (a, b) in enumerate(zip(shape, first)) if stack or at != place
         )
         if wrong:
-            rule = "they must be equal" if stack else f"they may differ in dim {place} alone"
-            text = f"{word}: tensor 0 has shape {show_shape(first)}, tensor {number} has {show_shape(shape)}; {rule}"
-            walk.say(expr, _codes.SHAPE, text)
-            return Tensor(None, kind)
+            _unequal(walk, expr, word, first, number, shape, place)
+            return None
         if not stack:
             total = total + shape[place]
-    if stack:
-        return Tensor((*first[:place], len(tensors), *first[place:]), kind)
-    return Tensor((*first[:place], total, *first[place + 1 :]), kind)
+    return (*first[:place], len(given) if stack else total, *first[place if stack else place + 1 :])
+
+
+def _unequal(walk: Walk, expr: CallExpr, word: str, first: Any, number: int, shape: Any, place: int) -> None:
+    rule = "they must be equal" if word == "stack" else f"they may differ in dim {place} alone"
+    text = f"{word}: tensor 0 has shape {show_shape(first)}, tensor {number} has {show_shape(shape)}; {rule}"
+    walk.say(expr, _codes.SHAPE, text)
+
+
+def rows(name: str) -> Any:
+    """torch.vstack, hstack, column_stack: cat, after vectors have become matrices."""
+
+    def of(walk: Walk, expr: CallExpr, args: Args) -> Value:
+        items = elements(walk, args.take("tensors").get("tensors", UNKNOWN))
+        tensors = [walk.here.get(item) for item in items] if isinstance(items, tuple) else []
+        shapes = [known(one) if isinstance(one, Tensor) else None for one in tensors]
+        if not shapes or any(not shape for shape in shapes):
+            return Tensor()
+        flat = all(len(shape or ()) == 1 for shape in shapes)
+        dim = 0 if name == "vstack" or (name == "hstack" and flat) else 1
+        given: list[Any] = []
+        for shape in shapes:
+            vector = shape is not None and len(shape) == 1 and name != "hstack"
+            given.append(shape if not vector else (1, *shape) if name == "vstack" else (*shape, 1))  # type: ignore[misc]  # not None
+        return Tensor(joined(walk, expr, "cat", given, dim), tensors[0].dtype if len(tensors) == 1 else None)
+
+    return of
 
 
 def _many(each: Tensor, dim: Value, stack: bool) -> Any:
@@ -214,15 +239,51 @@ def _many(each: Tensor, dim: Value, stack: bool) -> Any:
     return (*shape[:place], UNKNOWN, *shape[place if stack else place + 1 :])
 
 
-def _star_join(shape: Any, dim: int, count: int, stack: bool) -> Any:
-    row = list(shape)
-    if stack:
-        return (*row[: len(row) + dim + 1], count, *row[len(row) + dim + 1 :]) if len(row) + dim + 1 > 0 else None
-    at = len(row) + dim
-    if at <= 0 or not is_size(row[at]):
+def _star_join(walk: Walk, expr: CallExpr, word: str, given: list[Any], dim: int) -> Any:
+    """Shapes with one run of dims, put together behind it."""
+    stack, first = word == "stack", given[0]
+    if not isinstance(first[0], Star) or any(len(one) != len(first) or one[0] != first[0] for one in given):
         return None
-    row[at] = row[at] * count
-    return tuple(row)
+    at = len(first) + dim + stack
+    if dim >= 0 or at <= 0:
+        return None
+    total: Any = 0
+    for number, shape in enumerate(given):
+        if any(unlike(walk, a, b) for place, (a, b) in enumerate(zip(shape, first)) if stack or place != at):
+            _unequal(walk, expr, word, first, number, shape, dim)
+            return None
+        total = total if stack else total + shape[at]
+    return (*first[:at], len(given) if stack else total, *first[at if stack else at + 1 :])
+
+
+def meshgrid(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.meshgrid(x, y, indexing="ij")"""
+    values = [value for value, _ in args.positional]
+    row = elements(walk, values[0]) if len(values) == 1 and not isinstance(walk.here.get(values[0]), Tensor) else None
+    tensors = [walk.here.get(value) for value in (row if isinstance(row, tuple) else values)]
+    shapes = [known(one) if isinstance(one, Tensor) else None for one in tensors]
+    if any(shape is None or len(shape) != 1 for shape in shapes):
+        return UNKNOWN
+    sizes = [shape[0] for shape in shapes if shape]
+    indexing = args.named["indexing"][0] if "indexing" in args.named else "ij"
+    if indexing == "xy" and len(sizes) > 1:
+        sizes[:2] = sizes[1::-1]
+    if indexing not in ("ij", "xy"):
+        return UNKNOWN
+    return tuple(Tensor(tuple(sizes), one.dtype) for one in tensors)
+
+
+def normal(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.normal(0.0, 1.0, size=(2, 3))"""
+    if "size" in args.named:
+        return Tensor(as_shape(walk, [args.named["size"][0]]), dtype_of(args, DEFAULT))
+    tensor = walk.here.get(args.positional[0][0]) if args.positional else UNKNOWN
+    if not isinstance(tensor, Tensor):
+        return Tensor()
+    from ._calls import Args
+    from ._tensors import op
+
+    return op(walk, expr, tensor, "normal", Args(args.positional[1:], args.named, args.whole))
 
 
 def where(walk: Walk, expr: CallExpr, args: Args) -> Value:
@@ -236,52 +297,6 @@ def where(walk: Walk, expr: CallExpr, args: Args) -> Value:
         elif not isinstance(value, (int, float)):
             return Tensor()
     return Tensor(shape, mixed(values[1], values[2]))
-
-
-def einsum(walk: Walk, expr: CallExpr, args: Args) -> Value:
-    """torch.einsum("bi,ij->bj", x, y): letters bind to sizes."""
-    values = [value for value, _ in args.positional]
-    if not values or not isinstance(values[0], str):
-        return Tensor()
-    text, operands = values[0].replace(" ", ""), [walk.here.get(value) for value in values[1:]]
-    if len(operands) == 1 and not isinstance(operands[0], Tensor):
-        row = elements(walk, values[1])
-        operands = [walk.here.get(value) for value in row] if isinstance(row, tuple) else []
-    left, arrow, right = text.partition("->")
-    terms = left.split(",")
-    if "." in text or not operands or not all(isinstance(one, Tensor) for one in operands):
-        return Tensor()
-    if len(terms) != len(operands):
-        walk.say(expr, _codes.SHAPE, f'einsum: "{text}" has {len(terms)} operands, {len(operands)} are given')
-        return Tensor()
-    bound: dict[str, Any] = {}
-    for number, (term, one) in enumerate(zip(terms, operands)):
-        shape = known(one)
-        if shape is None:
-            continue
-        if len(shape) != len(term):
-            walk.say(
-                expr, _codes.SHAPE,
-                f'einsum: operand {number} has shape {show_shape(shape)}, and "{term}" has {len(term)} dims',
-            )  # fmt: skip
-            return Tensor()
-        for letter, size in zip(term, shape):
-            if letter in bound and unlike(walk, bound[letter], size):
-                walk.say(
-                    expr, _codes.SHAPE,
-                    f"einsum: {letter} is {show_shape((size,))[1:-1]} in operand {number} and "
-                    f"{show_shape((bound[letter],))[1:-1]} before",
-                )  # fmt: skip
-                return Tensor()
-            if letter not in bound or bound[letter] is UNKNOWN:
-                bound[letter] = size
-    if not arrow:
-        letters = [letter for letter in sorted(set(left) - {","}) if left.count(letter) == 1]
-        right = "".join(letters)
-    kind = operands[0].dtype
-    for one in operands[1:]:
-        kind = kind if kind == one.dtype else None
-    return Tensor(tuple(bound.get(letter, UNKNOWN) for letter in right), kind)
 
 
 def outer(walk: Walk, expr: CallExpr, args: Args) -> Value:
@@ -328,6 +343,9 @@ _FUNCTIONS: dict[str, Any] = {
     "concatenate": lambda walk, expr, args: join(walk, expr, args, False),
     "where": where,
     "einsum": einsum,
+    **{name: rows(name) for name in ("vstack", "hstack", "column_stack", "row_stack")},
+    "meshgrid": meshgrid,
+    "normal": normal,
     "matmul": binary_matmul,
     "outer": outer,
     **dict.fromkeys(("linalg.inv", "linalg.det", "linalg.cholesky", "linalg.eigh", "inverse", "det"), square),

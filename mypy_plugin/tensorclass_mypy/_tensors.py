@@ -16,6 +16,7 @@ from . import _codes
 from ._dtypes import DEFAULT, kind_of, shown
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed, no_ones, operate, wrong_ranks
+from ._tensor_rules import RULES
 from ._values import (
     Dtype,
     Many,
@@ -131,7 +132,7 @@ FOLDS = {
     "argmax", "argmin", "median", "mode",
 }  # fmt: skip
 AVERAGES = {"mean", "std", "var", "nanmean"}  # Of floats only.
-PAIR_FOLDS = {"max", "min", "median", "mode", "kthvalue", "cummax", "cummin", "sort", "topk"}
+PAIR_FOLDS = {"max", "min", "median", "mode", "kthvalue", "topk"}
 NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 
 
@@ -265,6 +266,9 @@ def size_at(row: tuple[Any, ...], place: Value) -> Value:
 def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
     """A function of a tensor, as a method or as torch.name(x, ...)."""
     dtype = tensor.dtype
+    rule = RULES.get(name)
+    if rule is not None:
+        return rule(walk, expr, tensor, name, args)
     values = [value for value, _ in args.positional]
     given = {key: value for key, (value, _) in args.named.items()}
     if name in FLOATS:
@@ -296,12 +300,6 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
     if name in (
         "select",
         "index_select",
-        "diagonal",
-        "unfold",
-        "take_along_dim",
-        "gather",
-        "repeat_interleave",
-        "one_hot",
     ):
         return special(walk, expr, tensor, name, values, given)
     from ._table_ops import by_table
@@ -368,8 +366,6 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
             walk.say(expr, _codes.SHAPE, text)
         cut = (*shape[:place], count if is_size(count) else UNKNOWN, *shape[place + 1 :])
         return (Tensor(cut, tensor.dtype), Tensor(cut, "int64"))
-    if name in ("sort", "cummax", "cummin"):
-        return (Tensor(tensor.shape, tensor.dtype), Tensor(tensor.shape, "int64"))
     if name in ("max", "min") and values and isinstance(walk.here.get(values[0]), Tensor):
         return operate(walk, expr, name, tensor, walk.here.get(values[0]))
     kind = {"any": "bool", "all": "bool", "argmax": "int64", "argmin": "int64"}.get(name, tensor.dtype)
@@ -447,19 +443,16 @@ def special(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Valu
     """Functions whose result has a shape of its own."""
     shape = known(tensor)
     dim = given.get("dim", values[0] if values else UNKNOWN)
-    if name == "gather":
-        index = walk.here.get(given.get("index", values[1] if len(values) > 1 else UNKNOWN))
-        other = known(index) if isinstance(index, Tensor) else None
-        if shape and other and len(shape) != len(other):
-            text = f"gather: the index has shape {show_shape(other)}, the tensor {show_shape(shape)}; "
-            walk.say(expr, _codes.SHAPE, text + "they have as many dims")
-        return Tensor(index.shape if isinstance(index, Tensor) else None, tensor.dtype)
     if shape is None or not is_int(dim) or not -len(shape) <= dim < len(shape):
         if shape and is_int(dim) and name in ("select", "index_select"):
             out_of_range(walk, expr, name, dim, shape)
         return Tensor(None, tensor.dtype)
     place = dim % len(shape)
     if name == "select":
+        at = given.get("index", values[1] if len(values) > 1 else UNKNOWN)
+        if is_int(at) and is_int(shape[place]) and not -shape[place] <= at < shape[place]:
+            text = f"select: {at} is out of range for dim {place} of size {shape[place]}"
+            walk.say(expr, _codes.SHAPE, text)
         return Tensor((*shape[:place], *shape[place + 1 :]), tensor.dtype)
     if name == "index_select":
         index = walk.here.get(given.get("index", values[1] if len(values) > 1 else UNKNOWN))

@@ -124,8 +124,19 @@ def sliced(size: Size, cut: slice) -> Size:
     if not isinstance(size, int):
         if cut.start in (None, 0) and cut.stop is None and step == 1:
             return size
-        return UNKNOWN if isinstance(size, Symbolic) else len(range(*_bounds(cut, int(size))))
+        return _named(size, cut) if isinstance(size, Symbolic) else len(range(*_bounds(cut, int(size))))
     return len(range(*_bounds(cut, size)))
+
+
+def _named(size: Any, cut: slice) -> Size:
+    """A slice of a dim with a name: n[1:] has n-1 rows, for a name stands for as many as are asked for."""
+    start = 0 if cut.start is None else cut.start
+    if cut.step not in (None, 1) or not isinstance(start, int) or start < 0:
+        return UNKNOWN
+    if cut.stop is None:
+        return size - start
+    ends = isinstance(cut.stop, int) and cut.stop < 0
+    return size + cut.stop - start if ends else UNKNOWN
 
 
 def _unknown(parts: Sequence[Any]) -> bool:
