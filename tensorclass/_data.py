@@ -187,6 +187,7 @@ class NonTensorData(NonTensorStack):
     """
 
     __slots__ = ()
+    _stands_for_value = True  # A field declared so holds any value.
 
     def __init__(self, data: Any, batch_size: Any = None, *, device: Any = None, names: Any = None) -> None:
         _init(self, [data], torch.zeros(as_size(batch_size), dtype=torch.long))

@@ -111,7 +111,7 @@ def read(name: str, annotation: Any, scope: Scope, bound: Mapping[Any, Any]) -> 
     for one in alternatives(annotation, scope, bound):
         if one is None or one is type(None):
             optional = True
-        elif one is Any or one is object:
+        elif one is Any or one is object or getattr(one, "_stands_for_value", False):
             anything = True
         else:
             kinds = _held(name, one, scope, bound)

@@ -225,7 +225,7 @@ class KeyMethods(Node):
             node._put(name, child)
             node = child
         node._check_name(names[-1])
-        node._put(names[-1], value)
+        node._put(names[-1], node._validate(names, value) if isinstance(value, Tensor) else value)
         return self
 
     def get_non_tensor(self, key: NestedKey, default: Any = None) -> Any:

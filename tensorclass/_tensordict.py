@@ -97,7 +97,8 @@ class TensorDict(ConvertMethods):
         if isinstance(value, Node):
             if isinstance(value, NonTensorStack):
                 if isinstance(value, NonTensorData):
-                    return value.data
+                    data = value.data  # A tensor is an entry like any other: ops would reach it all the same.
+                    return self._validate(key, data) if isinstance(data, Tensor) else data
                 check_node(key, value, self._batch)
                 return value
             return moved(rebatched(key, value, self._batch), self._device)

@@ -64,10 +64,12 @@ class KeysView(View, Generic[K]):
         if len(at) > 1 and not self._nested:
             return False
         node: Any = self._node
-        for name in at:
+        for depth, name in enumerate(at, 1):
             if not is_tree(node) or name not in node._fields:
                 return False
             unset = node._none_is_unset
+            if depth == len(at):
+                node = node._first_and_keys()[0]  # Of a lazy stack the first item will do: nothing is stacked.
             node = node._fields[name]
             if node is None and unset:
                 return False

@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tensorclass import TensorClass, TensorDict, stack
+from tensorclass import MetaData, NonTensorData, TensorClass, TensorDict, errors, stack
 
 
 class Particles(TensorClass):
@@ -364,3 +364,23 @@ def test_dicts_and_tensordicts_bring_nested_classes_back() -> None:
     with pytest.raises(KeyError) as missing:
         Robot.from_dict({"body": one.body})
     assert str(missing.value) == "Robot: no key 'speed'; the keys here are 'body'"
+
+
+class Tagged(TensorClass):
+    tag: MetaData
+    x: torch.Tensor
+
+
+@pytest.mark.parametrize("tag", ["a", MetaData("a"), NonTensorData("a")])
+def test_a_field_of_plain_data_holds_the_value_however_it_is_given(tag: Any) -> None:
+    one = Tagged(tag=tag, x=torch.zeros(2), batch_size=[2])
+    assert one.tag == one[0].tag == torch.stack([one, one]).tag == torch.cat([one, one]).tag == "a"
+
+
+@pytest.mark.parametrize("wrap", [NonTensorData, MetaData])
+def test_a_tensor_in_a_wrapper_is_an_entry_and_has_the_batch_size(wrap: Any) -> None:
+    with pytest.raises(errors.ShapeError, match=r"'table' has shape \[10, 5\]"):
+        TensorDict({"table": wrap(torch.zeros(10, 5))}, [4])
+    with pytest.raises(errors.ShapeError, match=r"'table' has shape \[10, 5\]"):
+        TensorDict(batch_size=[4]).set_non_tensor("table", torch.zeros(10, 5))
+    assert TensorDict({"table": wrap(torch.zeros(10, 5))})["table"].shape == (10, 5)
