@@ -67,7 +67,7 @@ else:
         ),
     }  # fmt: skip
     _MODULES = {name: module for module, names in _HOME.items() for name in names}
-    _PARTS = ("distributed", "errors", "io", "nn")
+    _PARTS = ("distributed", "envs", "errors", "io", "nn")
     __all__ = sorted([*_MODULES, "errors"])
 
     def __getattr__(name):

@@ -104,6 +104,8 @@ def test_what_is_said_to_do_instead_is_there(there: str) -> None:
     steps = re.match(r"[\w.]+", there)[0].removeprefix("tensorclass.").split(".")  # type: ignore[index]  # All match.
     if there.startswith("."):
         where, steps = TensorDict, steps[1:]
+    elif there.startswith("env."):
+        where, steps = where.envs.EnvBase, steps[1:]
     for step in steps:
         optional = getattr(where, "_OPTIONAL", {})  # In a file that needs a package which may not be here.
         if step in optional:
