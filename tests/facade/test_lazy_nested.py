@@ -55,7 +55,9 @@ def test_a_cast_reaches_the_items_of_a_nested_stack() -> None:
 def test_keys_below_a_ragged_stack_are_asked_for_without_reading_them() -> None:
     td = holder()
     assert ("n", "a") in td and ("n", "b") not in td and not td.is_empty()
-    assert ("n", "a") in td.keys(True) and ("n", "a") in td.keys(True, True) and ("n", "word") not in td.keys(True, True)
+    assert (
+        ("n", "a") in td.keys(True) and ("n", "a") in td.keys(True, True) and ("n", "word") not in td.keys(True, True)
+    )
     assert td.to_dict()["n"]["a"][1].tolist() == [1, 1]
     assert "n: LazyStackedTensorDict{a: ragged, word: str}" in repr(td)
 
