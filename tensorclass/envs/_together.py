@@ -37,7 +37,13 @@ def below(env: TransformedEnv[Any, Any], found: Stages, start: Any, asked: Optio
     """The rollout of the environment below with a policy that reads what no transform touches; else None."""
     from ._rollout import rollout
 
-    if asked.auto_cast_to_device or asked.set_truncated or asked.out is not None or asked.storing_device is not None:
+    if (
+        start._batch
+        or asked.auto_cast_to_device
+        or asked.set_truncated
+        or asked.out is not None
+        or asked.storing_device is not None
+    ):
         return None
     keys, written = reads(env, asked.policy), [path(key) for one in found.members for key in one._writes]
     if keys is None or any(overlap(path(key), at) for key in keys for at in written):

@@ -91,6 +91,20 @@ def test_with_a_policy_too(name: str, options: Any) -> None:
     slow.close()
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"break_when_any_done": False}, {"break_when_all_done": True}], ids=["stops", "goes_on", "all"]
+)
+def test_many_side_by_side_are_transformed_step_by_step(options: Any) -> None:
+    by_key = TensorDictModule(left_or_right, ["observation"], ["action"])
+    quick, slow = [TransformedEnv(GymEnv("CartPole-v1", num_envs=3), CHAINS["counters"]()) for _ in range(2)]
+    quick.set_seed(3), slow.set_seed(3)
+    whole, steps = quick.rollout(60, by_key, **options), slow.rollout(60, lambda td: by_key(td), **options)
+
+    assert whole.shape == steps.shape
+    for key in whole.keys(True, True):
+        assert torch.equal(whole.get(key), steps.get(key)), key
+
+
 def test_with_a_typed_policy_too() -> None:
     quick, slow = [TransformedEnv(GymEnv("CartPole-v1"), CHAINS["counters"]()) for _ in range(2)]
     quick.set_seed(1), slow.set_seed(1)
