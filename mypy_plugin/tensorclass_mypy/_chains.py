@@ -216,7 +216,7 @@ def _check_keys(chain: Chain, node: Expression | None, typ: Instance) -> None:
         chain.known = None
     if given is None or chain.known is None:
         return
-    there = {*chain.known, *(_listed(chain.action) or ())}
+    there = {*chain.known, *(listed(chain.action) or ())}
     for place, key in _literals(chain.api, given.get("in_keys")) or ():
         if key not in there and isinstance(chain.obs, Instance) and not chain.told:
             if _is_slip(key, chain.known - set(FLAGS)):
@@ -241,16 +241,16 @@ def _is_slip(key: Any, names: set[Any]) -> bool:
 
 
 def _fields(chain: Chain) -> list[Any]:
-    return list(_listed(chain.obs) or ())
+    return list(listed(chain.obs) or ())
 
 
 def _keys(obs: ProperType) -> set[Any] | None:
     """The keys of an environment with observations of a class."""
-    found = _listed(obs)
+    found = listed(obs)
     return None if found is None else {*found, *FLAGS}
 
 
-def _listed(obs: ProperType) -> list[Any] | None:
+def listed(obs: ProperType) -> list[Any] | None:
     """The fields of a class in order, those of nested classes as tuples, and the nested classes themselves."""
     if not isinstance(obs, Instance) or not is_tensorclass(obs.type):
         return None
@@ -262,7 +262,7 @@ def _listed(obs: ProperType) -> list[Any] | None:
         found.append(one.name)
         plain = one.plain
         if isinstance(plain, Instance) and is_tensorclass(plain.type):
-            inner = _listed(plain)
+            inner = listed(plain)
             if inner is None:
                 return None
             found += [(one.name, *(key if isinstance(key, tuple) else (key,))) for key in inner]

@@ -12,6 +12,7 @@ from mypy.nodes import (
     IndexExpr,
     NameExpr,
     PlaceholderNode,
+    RefExpr,
     StrExpr,
     TupleExpr,
     TypeAlias,
@@ -42,6 +43,10 @@ def on_class(ctx: ClassDefContext) -> None:
     if is_ours(info) and base_named(info, "TensorClass") in (None, info):
         return
     check_options(ctx)
+    for decorator in ctx.cls.decorators:
+        callee = decorator.callee if isinstance(decorator, CallExpr) else decorator
+        if isinstance(callee, RefExpr) and callee.fullname in ("dataclasses.dataclass", "dataclass"):
+            ctx.api.fail(f"{info.name} is a dataclass as it is; leave @dataclass out", decorator, code=_codes.FIELD)
     note(ctx, ctx.cls, _options(ctx.cls))
 
 

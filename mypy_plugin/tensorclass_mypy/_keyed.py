@@ -15,6 +15,7 @@ from . import _codes, _wraps
 from ._containers import flat_key
 from ._fields import fields_of
 from ._keys import is_key
+from ._say import one_edit
 from ._types import base_named
 from ._values import (
     Class,
@@ -147,7 +148,7 @@ def _wire(walk: Walk, expr: CallExpr, net: Net, values: list[Value]) -> None:
             near = nearest(key, written)
             if (
                 near is not None
-                and _one_edit(key, near)
+                and one_edit(key, near)
                 and near not in reads
                 and not _written_later(walk, values, number, key)
             ):
@@ -179,30 +180,6 @@ def _written_later(walk: Walk, values: list[Value], number: int, key: Any) -> bo
 
 def _node(expr: CallExpr, number: int) -> Expression:
     return expr.args[number] if number < len(expr.args) and len(expr.args) > 1 else expr
-
-
-def _one_edit(one: Any, other: Any) -> bool:
-    """Two keys that a slip of the finger turns into one another; numbered keys (h1, h2) are no slips."""
-    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
-        differing = [(a, b) for a, b in zip(one, other) if a != b]
-        return len(differing) == 1 and _one_edit(*differing[0])
-    if not isinstance(one, str) or not isinstance(other, str):
-        return False
-    if any(c.isdigit() for c in set(one) ^ set(other)) or min(len(one), len(other)) < 4:
-        return False
-    short, long = sorted((one, other), key=len)
-    if len(long) - len(short) > 1:
-        return False
-    if len(long) == len(short):
-        places = [at for at in range(len(long)) if long[at] != short[at]]
-        swapped = (
-            len(places) == 2
-            and places[1] == places[0] + 1
-            and long[places[0]] == short[places[1]]
-            and long[places[1]] == short[places[0]]
-        )
-        return len(places) == 1 or swapped
-    return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
 
 
 # -- Keys of a module -----------------------------------------------------------------------------------------------

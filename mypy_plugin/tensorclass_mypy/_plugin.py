@@ -36,6 +36,7 @@ from . import (
     _stored,
     _typed_keys,
     _typed_modules,
+    _views,
 )
 from ._analysis import Program
 from ._fields import KEY
@@ -81,6 +82,10 @@ class TensorClassPlugin(Plugin):
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if fullname == _chains.ENV:
             return self._chain
+        if fullname == _views.NEXT:
+            return self._next
+        if fullname == "torch.utils.data.dataloader.DataLoader":
+            return self._loader
         if not fullname.startswith("torch."):
             return self._spread if self._is_typed(fullname) else None
         if fullname not in self._names:
@@ -101,7 +106,10 @@ class TensorClassPlugin(Plugin):
         return None
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
-        return self._attribute if self._is_typed(fullname.rpartition(".")[0]) else None
+        owner = fullname.rpartition(".")[0]
+        if owner == _calls_of.MODULE or owner.startswith("tensorclass.envs."):
+            return self._hidden
+        return self._attribute if self._is_typed(owner) else None
 
     def _is_typed(self, fullname: str) -> bool:
         """Whether a name is that of a class with fields."""
@@ -180,6 +188,9 @@ class TensorClassPlugin(Plugin):
         self._visit(ctx.api)
         return ctx.default_attr_type
 
+    def _hidden(self, ctx: AttributeContext) -> Type:
+        return safely(ctx.api, ctx.default_attr_type, _views.on_attribute, ctx)
+
     def _method(self, ctx: MethodContext) -> Type:
         self._visit(ctx.api)
         return ctx.default_return_type
@@ -202,6 +213,14 @@ class TensorClassPlugin(Plugin):
     def _spread(self, ctx: FunctionSigContext) -> FunctionLike:
         same: FunctionLike = ctx.default_signature
         return safely(ctx.api, same, _spread.on_call, ctx)
+
+    def _next(self, ctx: FunctionSigContext) -> FunctionLike:
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _views.on_next, ctx)
+
+    def _loader(self, ctx: FunctionSigContext) -> FunctionLike:
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _views.on_loader, ctx)
 
     def _chain(self, ctx: FunctionSigContext) -> FunctionLike:
         same: FunctionLike = ctx.default_signature

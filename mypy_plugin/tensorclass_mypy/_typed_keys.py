@@ -34,12 +34,18 @@ NAMES = {"select", "exclude", "del_", "__delitem__", "rename_key_", "fill_"}
 MERGES = {"update", "update_", "replace"}
 METHODS = READS | WRITES | NAMES | MERGES
 
+VIEWS = ("tensorclass.envs._typed.Transition", "tensorclass.envs._typed.Next")  # See _views.
+
 Path = tuple[str, ...]
 
 
 def on_method(ctx: MethodContext, name: str) -> Type:
     """A method that takes keys, called on some value."""
     instance = receiver(ctx.type)
+    if instance is not None and name in READS and instance.type.fullname in VIEWS:
+        from ._views import read as read_view
+
+        return read_view(ctx, instance)
     if instance is None or not is_tensorclass(instance.type) or not is_own(instance.type, name):
         return ctx.default_return_type
     if name in READS:
@@ -172,11 +178,27 @@ def write(ctx: MethodContext, instance: Instance, name: str) -> None:
     if check(ctx, instance, ctx.arg_types[0][0], ctx.args[0][0], True):
         return
     path = path_of(ctx.arg_types[0][0])
-    if path is None or len(ctx.arg_types) < 2 or not ctx.arg_types[1]:
+    if len(ctx.arg_types) < 2 or not ctx.arg_types[1]:
+        return
+    if path is None:
+        if name == "__setitem__":
+            rows(ctx, instance, ctx.arg_types[1][0], ctx.args[1][0])
         return
     typ, _, field = lookup(instance, path)
     if field is not None:
         fits(ctx, errors.name_of(path), field, ctx.arg_types[1][0], ctx.args[1][0])
+
+
+def rows(ctx: MethodContext, instance: Instance, value: Type, node: Expression) -> None:
+    """x[at] = y with a y of another class: it must have the fields of x."""
+    found = get_proper_type(value)
+    if not isinstance(found, Instance) or not is_tensorclass(found.type) or is_subtype(found, instance):
+        return
+    mine, theirs = fields_of(instance.type) or {}, fields_of(found.type) or {}
+    missing = [field.name for field in mine.values() if field.name not in theirs and not field.optional]
+    if missing and theirs and not any(base is found.type for base in instance.type.mro):
+        text = f"index: the value is {_word(found)} and has no {missing[0]!r}; both must have the same keys"
+        _report.say(ctx.api, node, _codes.FIELD, text)
 
 
 def fits(ctx: MethodContext, name: str, field: Field, value: Type, node: Expression) -> None:
