@@ -21,7 +21,6 @@ from ._methods.moves import MoveMethods
 from ._methods.pointwise import PointwiseMethods
 from ._repr import show
 from ._rules import elsewhere, errors
-from ._rules.along import pieces
 from ._rules.dims import dim_in
 from ._rules.pointwise import broadcast
 from ._settings import FLAGS
@@ -259,17 +258,18 @@ class Container(
         """The rows where a batch-shaped mask is true."""
         return type(self).__getitem__(self, as_mask("masked_select", mask))
 
-    def tensor_split(self, indices_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
+    def tensor_split(self, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0) -> tuple[Self, ...]:
         """Cut a batch dim at places, or into so many pieces that differ by 1 at most."""
         dim = dim_in("tensor_split", dim, len(self._batch))
-        size = self._batch[dim]
-        if isinstance(indices_or_sections, int):
-            step, more = divmod(size, indices_or_sections)
-            sizes = [step + (piece < more) for piece in range(indices_or_sections)]
-        else:
-            cuts = [0, *[min(cut, size) for cut in indices_or_sections], size]
-            sizes = [stop - start for start, stop in zip(cuts, cuts[1:])]
-        return type(self).split(self, pieces("tensor_split", sizes, size, dim), dim)
+        size, given = self._batch[dim], indices_or_sections
+        cuts: Any = given.tolist() if isinstance(given, Tensor) else given
+        if isinstance(cuts, int):
+            if cuts < 1:
+                raise errors.ShapeError(f"tensor_split: {cuts} pieces; at least 1 would do")
+            step, more = divmod(size, cuts)
+            cuts = [piece * step + min(piece, more) for piece in range(1, cuts)]
+        bounds = [slice(start, stop).indices(size) for start, stop in zip([0, *cuts], [*cuts, size])]
+        return tuple([type(self).narrow(self, dim, start, max(stop - start, 0)) for start, stop, _ in bounds])
 
     def expand_as(self, other: Any) -> Self:
         """Expanded to the batch size of another container (or the shape of a tensor)."""

@@ -39,9 +39,9 @@ class MoveMethods(Node):
         new = result(batch, moves)
         try:
             fields = {
-                k: v.permute(*dims_, *range(n, v.ndim))
+                k: v.permute((*dims_, *range(n, v.ndim)))
                 if isinstance(v, Tensor)
-                else type(v).permute(v, *dims_, *range(n, len(v._batch)))
+                else type(v).permute(v, (*dims_, *range(n, len(v._batch))))
                 if isinstance(v, MoveMethods)
                 else v
                 for k, v in self._fields.items()

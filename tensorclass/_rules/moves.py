@@ -9,7 +9,7 @@ from .sizes import RAGGED, Batch, Size, is_size, same, show
 from .table import Dim, NewDim, Permutation, SizeList, Sizes, SomeDims, row
 
 
-@row("move", leaf="v.permute(*dims, *range(n, v.ndim))")
+@row("move", leaf="v.permute((*dims, *range(n, v.ndim)))")
 def permute(batch: Batch, dims: Permutation) -> Moves:
     """Reorder the batch dims.
 

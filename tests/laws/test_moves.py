@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tensorclass import stack
+from tensorclass import TensorDict, stack
 from tensorclass._rules import errors, table
 
 from .arguments import called, every
@@ -129,3 +129,18 @@ def test_a_name_follows_its_dim() -> None:
     assert container.sum(0).names == ["d1"]
     assert container.unbind(0)[0].names == ["d1"]
     assert container.split(2)[0].names == ["d0", "d1"]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("cuts", [1, 3, 9, [2], [-1], [2, 1], [0, 0], [9], [], torch.tensor(2), torch.tensor([1, 5])])
+def test_tensor_split_cuts_where_torch_cuts(cuts: Any, lazy: bool) -> None:
+    row = torch.arange(7)
+    dense = TensorDict(row=row, pair=torch.zeros(7, 2), batch_size=[7])
+
+    parts = (dense.to_lazystack() if lazy else dense).tensor_split(cuts)
+
+    assert [part["row"].tolist() for part in parts] == [part.tolist() for part in row.tensor_split(cuts)]
+
+
+def test_a_container_of_no_batch_dims_has_one_permutation() -> None:
+    assert TensorDict(a=torch.tensor(3.0), b=torch.ones(2, 3)).permute()["b"].shape == (2, 3)
