@@ -22,14 +22,12 @@ from ._methods.pointwise import PointwiseMethods
 from ._repr import show
 from ._rules import elsewhere, errors
 from ._rules.dims import dim_in
-from ._rules.pointwise import broadcast
 from ._settings import FLAGS
 from ._stored import StoredMethods
 from ._ternary import TernaryMethods
-from ._tree import assign, fold, join, pair, walk
+from ._tree import assign, fold, join, pair
 from ._tree import index as _index
 from ._tree.contract import as_size, check_node, check_tensor
-from ._tree.explain import explain_pair
 from ._tree.join import as_mask
 from ._tree.node import Names, Node, is_tree, kind
 
@@ -251,8 +249,14 @@ class Container(
         return extremes("max", self, dim, keepdim)
 
     def where(self, condition: Tensor, other: Any, *, out: Any = None) -> Self:
-        """Rows of this container where a batch-shaped condition is true, of the other (or a number) elsewhere."""
-        return join_where(condition, self, other)
+        """Rows of this container where a batch-shaped condition is true, of the other (or a number) elsewhere.
+
+        out: a container that the rows are copied into, and that is returned; what it does not have is put there.
+        """
+        from ._where import join_where
+
+        made = join_where(condition, self, other)
+        return made if out is None else type(out).update(out, made, inplace=True)
 
     def masked_select(self, mask: Tensor) -> Self:
         """The rows where a batch-shaped mask is true."""
@@ -490,40 +494,6 @@ def extremes(op: str, node: Any, dim: int | None, keepdim: bool) -> Any:
     highest = fold.along(op, node, at, keepdim, True, {}, values)
     indices = iter(found)
     return Extremes(highest, fold.along(op, node, at, keepdim, True, {}, lambda leaf, **_: next(indices)))
-
-
-def join_where(condition: Any, one: N, other: Any) -> N:
-    """torch.where with a container on the left."""
-    condition = as_mask("where", condition)
-    batch = tuple(one._batch)
-    if tuple(condition.shape) != batch[: condition.ndim] and tuple(condition.shape) != batch:
-        raise errors.ShapeError(errors.condition_mismatch(tuple(condition.shape), batch))
-    mine = walk.gather(one, [])
-    if type(other).__module__ == "numpy":
-        other = torch.as_tensor(other)
-    if isinstance(other, Node):
-        if other._batch != one._batch:
-            raise errors.ShapeError(
-                f"where: batch sizes {list(batch)} and {list(other._batch)} differ; they must be equal"
-            )
-        theirs: list[Any] = list(walk.match("where", one, other, []))
-    elif isinstance(other, Tensor):
-        if broadcast("where", batch, tuple(other.shape)) != batch:
-            raise errors.ShapeError(
-                f"where: a tensor of shape {list(other.shape)} does not fit in batch size {list(batch)}"
-            )
-        theirs = list(join.beside(one, join.leading(other, len(batch)), []))
-    elif isinstance(other, (bool, int, float, complex)):
-        theirs = [other] * len(mine)
-    else:
-        raise errors.KindError(f"where: {kind(other)} has no leaves; a container, a tensor or a number would do")
-    try:
-        conditions = join.beside(one, condition, [])
-        chosen = [torch.where(*row) for row in zip(conditions, mine, theirs)]
-    except RuntimeError as error:
-        explain_pair("where", one, theirs, error)
-        raise
-    return walk.refill(one, iter(chosen))
 
 
 __all__ = ["Container", "NestedKey", "checked_names"]
