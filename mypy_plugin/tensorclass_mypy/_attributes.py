@@ -12,7 +12,7 @@ from tensorclass._rules import errors, indexing
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
 
-from . import _arrays, _codes, _constants, _self_keys
+from . import _arrays, _codes, _constants, _hints, _self_keys
 from ._arrays import Array
 from ._containers import against, as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
 from ._dtypes import kind_of
@@ -30,6 +30,7 @@ from ._values import (
     Mapped,
     Method,
     Net,
+    Pieces,
     Ref,
     Sizes,
     Star,
@@ -110,7 +111,7 @@ def read_box(walk: Walk, expr: MemberExpr, owner: Value, box: Box, name: str) ->
         if isinstance(user, FuncDef) and box.exact and not user.is_static and not user.is_class:
             return Function(user, owner, True)
         if isinstance(user, Decorator) and user.func.is_property:
-            return returned(walk, user.func.type)
+            return _hints.property_of(walk, owner, user.func)
         return Method(owner, name)
     if name in ("batch_size", "shape"):
         return sizes_value(box.batch)
@@ -288,7 +289,11 @@ def _surely_index(walk: Walk, expr: Expression) -> bool:
 def pick(walk: Walk, expr: IndexExpr, row: tuple[Value, ...], index: Value, is_list: bool) -> Value:
     """An element or a piece of a row of values."""
     if is_int(index):
-        return row[index] if -len(row) <= index < len(row) else UNKNOWN
+        if -len(row) <= index < len(row):
+            return row[index]
+        if isinstance(row, Pieces):  # A tuple's own type is mypy's to check.
+            walk.say(expr, _codes.SHAPE, f"index: {index} is out of range for {errors.count(len(row), 'value')}")
+        return UNKNOWN
     if isinstance(index, Cut):
         parts = (index.start, index.stop, index.step)
         if all(part is None or is_int(part) for part in parts):

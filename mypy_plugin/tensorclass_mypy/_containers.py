@@ -20,6 +20,7 @@ from ._arrays import Array, as_tensor
 from ._evaluate import elements
 from ._fields import Field, fields_of
 from ._hints import fits, to_shape, unlike
+from ._operators import no_ones
 from ._values import (
     Box,
     Items,
@@ -42,6 +43,7 @@ from ._values import (
     own_run,
     same_shape,
     show_shape,
+    show_size,
 )
 
 if TYPE_CHECKING:
@@ -407,6 +409,11 @@ def operate(walk: Walk, node: Node, name: str, a: Any, b: Any) -> Value:
         return like(walk, box, None, keep=False)
     except Exception:  # A size that the rule cannot compare: nothing is known.
         return like(walk, box, None, keep=False)
+    for x, y in zip(reversed(box.batch), reversed(other.batch)):
+        if unlike(walk, x, y) and no_ones(x, y) and not any(is_int(size) and size == 1 for size in (x, y)):
+            text = f"{word}: batch sizes {show_shape(box.batch)} and {show_shape(other.batch)} do not broadcast; "
+            walk.say(node, _codes.BATCH, f"{text}{show_size(x)} is not {show_size(y)}")
+            return like(walk, box, None, keep=False)
     return like(walk, box, batch, keep=False)
 
 

@@ -15,6 +15,7 @@ from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _dtypes
 from ._aliases import Names
+from ._types import returned
 from ._values import (
     Box,
     Perhaps,
@@ -375,7 +376,7 @@ def check_call(
     names = [name or "" for name in node.arg_names]  # A function out of mypy's cache has no more than that.
     if bound_method:
         names = names[1:]
-    bound = _of_self(walk, owner)
+    bound = of_self(walk, owner)
     given = args.take(" ".join(names))
     for name in sorted(hints.parameters, key=lambda one: hints.parameters[one].dims.has_sums):
         hint = hints.parameters[name]
@@ -391,7 +392,7 @@ def check_call(
     return result(walk, hints, bound, node)
 
 
-def _of_self(walk: Walk, owner: Value) -> dict[str, Any]:
+def of_self(walk: Walk, owner: Value) -> dict[str, Any]:
     """What a container's own batch size and fields bind, in a call of one of its methods."""
     from ._containers import names_bound
 
@@ -399,6 +400,15 @@ def _of_self(walk: Walk, owner: Value) -> dict[str, Any]:
     if not isinstance(box, Box) or box.info is None:
         return {}
     return {**names_bound(walk, box), **({} if box.batch is None else {"*batch": box.batch})}
+
+
+def property_of(walk: Walk, owner: Value, node: FuncDef) -> Value:
+    """A property that a user's class defines: what its annotation says."""
+    tree = walk.tree_of(node.fullname)
+    hints = signature(tree, walk.api, node) if tree is not None else stored(walk, node)
+    if hints is None or hints.result is None:
+        return returned(walk, node.type)
+    return result(walk, hints, of_self(walk, owner), node)
 
 
 def result(walk: Walk, hints: Signature, bound: dict[str, Any], node: FuncDef) -> Value:

@@ -112,11 +112,23 @@ def join(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     except Exception:  # A size that the rule cannot compare.
         return like(walk, box, None, keep=False)
     for number, one in enumerate(boxes[1:], 1):
-        wrong = _features(walk, name, first, one, number, dim)
+        wrong = _named(walk, name, first.batch, one.batch, number, dim)
+        wrong = wrong or _features(walk, name, first, one, number, dim)
         if wrong is not None:
             walk.say(expr, wrong[0], wrong[1])
             break
     return like(walk, replace(box, batch=first.batch), batch, keep=False)
+
+
+def _named(walk: Walk, name: str, first: Any, batch: Any, number: int, dim: int) -> tuple[Any, str] | None:
+    """Two batch sizes of names that a caller may choose apart."""
+    place = dim % len(first) if name == "cat" else None
+    if not any(unlike(walk, a, b) for at, (a, b) in enumerate(zip(first, batch)) if at != place):
+        return None
+    rule = f"they may differ in dim {place} alone" if name == "cat" else "they must be equal"
+    more = " (lazy_stack keeps items of different sizes)" if name == "stack" else ""
+    text = f"{name}: item 0 has batch size {show_shape(first)}, item {number} has {show_shape(batch)}; {rule}{more}"
+    return _codes.BATCH, text
 
 
 def _alike(walk: Walk, one: Value, other: Value) -> Value:

@@ -114,9 +114,13 @@ def set_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) ->
     given = args.take("key item")
     key = flat_key(given.get("key", UNKNOWN))
     if key is not None:
+        code = _codes.KEY
         _, wrong = _keys.find(walk, ref, key)
+        if wrong is None:
+            name = key if len(key) > 1 else key[0]
+            wrong, code = misfit(walk, name, given.get("item", UNKNOWN), box.batch), _codes.BATCH
         if wrong is not None:
-            walk.say(expr, _codes.KEY, wrong)
+            walk.say(expr, code, wrong)
     return ref
 
 
@@ -315,6 +319,7 @@ def where(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value
 
     given = args.take("condition other")
     if given.keys() - {"condition", "other"}:
+        walk.here.forget(tuple(given.values()))  # out= is written to.
         return UNKNOWN
     return join_where(walk, expr, given.get("condition", UNKNOWN), box)
 
