@@ -8,12 +8,14 @@ from mypy.nodes import CallExpr
 
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _codes
+from . import _codes, _resized
 from ._dtypes import kind_of, shown
 from ._evaluate import elements
 from ._hints import unlike
+from ._operators import broadcast
+from ._tensor_rules import RULES
 from ._types import known_type
-from ._values import Tensor, Value, is_int, is_size, known, show_shape
+from ._values import Net, Tensor, Value, is_int, is_size, known, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -44,11 +46,17 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     first = values[0] if values else walk.here.get(given.get("input", UNKNOWN))
     if not isinstance(first, Tensor):
         return UNKNOWN
+    from ._calls import Args
+
     if name in POINTWISE:
         return Tensor(first.shape, first.dtype)
     if name in ("softmax", "log_softmax", "normalize", "gumbel_softmax"):
-        from ._tensors import checked_dim
+        from ._tensors import checked_dim, out_of_range
 
+        dim = given.get("dim", args.positional[2][0] if len(values) > 2 else 1)
+        shape = known(first)
+        if name == "normalize" and shape and is_int(dim) and not -len(shape) <= dim < len(shape):
+            out_of_range(walk, expr, name, dim, shape)
         if name in ("softmax", "log_softmax"):
             checked_dim(walk, expr, first, name, [value for value, _ in args.positional[1:]], given)
         return Tensor(first.shape, first.dtype)
@@ -65,7 +73,8 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         target = values[1] if len(values) > 1 else walk.here.get(given.get("target", UNKNOWN))
         return cross_entropy(walk, expr, name, first, target, given)
     if name == "linear":
-        return linear(walk, expr, first, values[1] if len(values) > 1 else UNKNOWN)
+        weight = values[1] if len(values) > 1 else walk.here.get(given.get("weight", UNKNOWN))
+        return linear(walk, expr, first, weight, values[2] if len(values) > 2 else walk.here.get(given.get("bias")))
     if name == "one_hot":
         if kind_of(first.dtype) in ("float", "complex"):
             walk.say(expr, _codes.SHAPE, f"one_hot: the input has dtype {shown(first.dtype)}; it takes ints")
@@ -79,26 +88,43 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         shape, table = known(first), known(weight) if isinstance(weight, Tensor) else None
         return Tensor(None if shape is None or not table else (*shape, table[-1]), "float")
     if name in ("conv1d", "conv2d", "conv3d"):
-        return conv(walk, expr, name, first, values[1] if len(values) > 1 else UNKNOWN, given)
+        return conv(walk, expr, name, first, values[1] if len(values) > 1 else UNKNOWN, args)
     if name == "layer_norm":
         wanted = elements(walk, given.get("normalized_shape", args.positional[1][0] if len(values) > 1 else UNKNOWN))
         return layer_norm(walk, expr, first, wanted)
     if name == "scaled_dot_product_attention":
-        return attention(walk, expr, values)
+        return attention(walk, expr, values, given)
+    if name in _resized.FUNCTIONS:
+        from ._layers import PARAMETERS
+
+        kind = _resized.FUNCTIONS[name]
+        names = PARAMETERS.get(kind, "output_size" if kind.startswith("Adaptive") else "")
+        settings = Args(args.positional[1:], args.named).take(names)
+        few = len(args.positional) <= 5 and "return_indices" not in given
+        net = Net(kind, settings=settings)
+        return _resized.LAYERS[kind](walk, expr, net, first, []) if few else UNKNOWN
+    if name == "pad":
+        row = elements(walk, given.get("pad", args.positional[1][0] if len(values) > 1 else UNKNOWN))
+        return _resized.pad(walk, first, row)
+    if name in RULES:
+        return RULES[name](walk, expr, first, name, Args(args.positional[1:], args.named))
     typ = known_type(walk, expr)
     return walk.from_type(typ) if typ is not None else Tensor()
 
 
-def conv(walk: Walk, expr: Any, name: str, first: Tensor, weight: Any, given: dict[str, Value]) -> Value:
+def conv(walk: Walk, expr: Any, name: str, first: Tensor, weight: Any, args: Args) -> Value:
     """F.conv2d(x, weight): the channels of the input are those of the weight."""
     dims = int(name[4])
+    given = args.take("input weight bias stride padding dilation groups")
     shape, table = known(first), known(weight) if isinstance(weight, Tensor) else None
     if shape is None or not table or len(shape) not in (dims + 1, dims + 2) or len(table) != dims + 2:
         return Tensor()
     if given.get("groups", 1) == 1 and unlike(walk, shape[-dims - 1], table[1]):
         text = f"{name}: the input {show_shape(shape)} has {show_shape(shape[-dims - 1 : -dims])[1:-1]} channels, "
         walk.say(expr, _codes.SHAPE, text + f"the weight {show_shape(table)} takes {show_shape(table[1:2])[1:-1]}")
-    return Tensor()
+        return Tensor()
+    sizes = _resized.window(walk, shape[-dims:], dims, {**given, "kernel_size": table[2:]}, 1)
+    return Tensor((*shape[: -dims - 1], table[0], *sizes), kind_of(first.dtype))
 
 
 def layer_norm(walk: Walk, expr: Any, first: Tensor, wanted: Any) -> Value:
@@ -111,19 +137,25 @@ def layer_norm(walk: Walk, expr: Any, first: Tensor, wanted: Any) -> Value:
     return Tensor(first.shape, first.dtype)
 
 
-def attention(walk: Walk, expr: Any, values: list[Any]) -> Value:
+def attention(walk: Walk, expr: Any, values: list[Any], given: dict[str, Value]) -> Value:
     """F.scaled_dot_product_attention(query, key, value)"""
     shapes = [known(value) if isinstance(value, Tensor) else None for value in values[:3]]
     if len(shapes) < 3 or any(shape is None or len(shape) < 2 for shape in shapes):
         return Tensor()
     query, key, value = (shape for shape in shapes if shape is not None)
+    name = "scaled_dot_product_attention"
     for word, place, one, other in (("key", -1, query, key), ("value", -2, key, value)):
         if unlike(walk, one[place], other[place]):
             against = "query" if word == "key" else "key"
-            text = f"scaled_dot_product_attention: dim {place} of the {word} {show_shape(other)} is "
+            text = f"{name}: dim {place} of the {word} {show_shape(other)} is "
             text += f"{show_shape((other[place],))[1:-1]}, that of the {against} {show_shape(one)} is "
             walk.say(expr, _codes.SHAPE, text + show_shape((one[place],))[1:-1])
             return Tensor()
+    if "enable_gqa" not in given and broadcast(walk, expr, name, query[:-2], key[:-2]) is None:
+        return Tensor()
+    mask = walk.here.get(given.get("attn_mask", values[3] if len(values) > 3 else UNKNOWN))
+    if isinstance(mask, Tensor) and broadcast(walk, expr, name, (*query[:-1], key[-2]), mask.shape) is None:
+        return Tensor()
     return Tensor((*query[:-1], value[-1]), kind_of(values[0].dtype))
 
 
@@ -171,7 +203,7 @@ def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, 
     return _reduced(given, indices, "float")
 
 
-def linear(walk: Walk, expr: Any, first: Tensor, weight: Any) -> Value:
+def linear(walk: Walk, expr: Any, first: Tensor, weight: Any, bias: Any) -> Value:
     table = known(weight) if isinstance(weight, Tensor) else None
     if table is None or len(table) != 2 or first.shape is None or not first.shape:
         return Tensor(None, kind_of(first.dtype))
@@ -182,6 +214,10 @@ def linear(walk: Walk, expr: Any, first: Tensor, weight: Any) -> Value:
             f"the weight takes {show_shape((table[1],))[1:-1]}",
         )  # fmt: skip
         return Tensor(None, kind_of(first.dtype))
+    added = known(bias) if isinstance(bias, Tensor) else None
+    if added is not None and len(added) == 1 and unlike(walk, added[0], table[0]):
+        text = f"linear: the bias has shape {show_shape(added)}, the weight {show_shape(table)} gives "
+        walk.say(expr, _codes.SHAPE, text + show_shape((table[0],)))
     return Tensor((*first.shape[:-1], table[0]), kind_of(first.dtype))
 
 

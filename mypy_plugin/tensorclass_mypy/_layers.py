@@ -9,9 +9,10 @@ from mypy.nodes import CallExpr
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _codes
+from . import _codes, _resized
 from ._dtypes import kind_of, shown
 from ._hints import unlike
+from ._resized import each, window
 from ._values import Items, Net, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape, show_size
 
 if TYPE_CHECKING:
@@ -36,10 +37,11 @@ PARAMETERS = {
     "MultiheadAttention": "embed_dim num_heads dropout bias add_bias_kv add_zero_attn kdim vdim batch_first",
     "Flatten": "start_dim end_dim",
     "Unflatten": "dim unflattened_size",
-    "MaxPool1d": _POOL,
-    "MaxPool2d": _POOL,
-    "AvgPool1d": _POOL,
-    "AvgPool2d": _POOL,
+    **dict.fromkeys(("MaxPool1d", "MaxPool2d", "MaxPool3d"), _POOL + " dilation return_indices ceil_mode"),
+    **dict.fromkeys(("AvgPool1d", "AvgPool2d", "AvgPool3d"), _POOL + " ceil_mode"),
+    **_resized.PARAMETERS,
+    **dict.fromkeys(("Softmax", "LogSoftmax"), "dim"),
+    "TransformerEncoder": "encoder_layer num_layers norm",
     "GRU": _RNN,
     "LSTM": _RNN,
     "RNN": "input_size hidden_size num_layers nonlinearity bias batch_first dropout bidirectional",
@@ -52,8 +54,8 @@ PARAMETERS = {
     **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer"), "d_model nhead dim_feedforward dropout"),
 }
 POINTWISE = {
-    "ReLU", "Tanh", "Sigmoid", "GELU", "SiLU", "ELU", "LeakyReLU", "Identity", "Dropout", "Softplus", "Softmax",
-    "LogSoftmax", "Mish", "Hardtanh", "ReLU6", "SELU", "Dropout1d", "Dropout2d", "AlphaDropout", "LogSigmoid",
+    "ReLU", "Tanh", "Sigmoid", "GELU", "SiLU", "ELU", "LeakyReLU", "Identity", "Dropout", "Softplus",
+    "Mish", "Hardtanh", "ReLU6", "SELU", "Dropout1d", "Dropout2d", "AlphaDropout", "LogSigmoid",
     "Softsign", "Hardswish", "CELU", "PReLU", "Hardsigmoid", "Tanhshrink",
 }  # fmt: skip
 LOSSES = {
@@ -147,60 +149,6 @@ def conv(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> 
     return Tensor((*shape[: -dims - 1], out if is_size(out) else UNKNOWN, *sizes), kind_of(tensor.dtype))
 
 
-def window(walk: Walk, sizes: Any, dims: int, settings: Any, stride: Any) -> tuple[Any, ...]:
-    """Sizes after a window has moved over them."""
-    parts = {
-        "kernel_size": each(walk, settings.get("kernel_size", UNKNOWN), dims),
-        "stride": each(walk, settings.get("stride", stride), dims),
-        "padding": each(walk, settings.get("padding", 0), dims),
-        "dilation": each(walk, settings.get("dilation", 1), dims),
-    }
-    if settings.get("padding") == "same":
-        return tuple(sizes)
-    if settings.get("padding") == "valid":
-        parts["padding"] = [0] * dims
-    if settings.get("ceil_mode", False) is not False:
-        return tuple([UNKNOWN] * dims)
-    found = []
-    for place, size in enumerate(sizes):
-        kernel, step, pad, gap = (parts[name][place] for name in ("kernel_size", "stride", "padding", "dilation"))
-        if not all(is_int(part) for part in (size, kernel, step, pad, gap)) or step < 1:
-            same = is_int(kernel) and is_int(pad) and is_int(gap) and step == 1 and 2 * pad == gap * (kernel - 1)
-            found.append(size if same else UNKNOWN)
-        else:
-            found.append((size + 2 * pad - gap * (kernel - 1) - 1) // step + 1)
-    return tuple(found)
-
-
-def each(walk: Walk, value: Value, dims: int) -> list[Any]:
-    """A number for every dim."""
-    if is_int(value):
-        return [value] * dims
-    thing = walk.here.get(value)
-    row = thing.items if isinstance(thing, Items) else thing
-    if isinstance(row, tuple) and len(row) == dims:
-        return list(row)
-    return [UNKNOWN] * dims
-
-
-def pool(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
-    dims = int(net.kind[-2])
-    shape = known(tensor)
-    if shape is None or len(shape) not in (dims + 1, dims + 2):
-        return Tensor(None, kind_of(tensor.dtype))
-    stride = net.settings.get("kernel_size", UNKNOWN)
-    settings = {**net.settings, "stride": net.settings.get("stride") or stride}
-    return Tensor((*shape[:-dims], *window(walk, shape[-dims:], dims, settings, stride)), kind_of(tensor.dtype))
-
-
-def adaptive(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
-    dims = int(net.kind[-2])
-    shape = known(tensor)
-    if shape is None or len(shape) < dims:
-        return Tensor(None, kind_of(tensor.dtype))
-    return Tensor((*shape[:-dims], *each(walk, net.settings.get("output_size", UNKNOWN), dims)), kind_of(tensor.dtype))
-
-
 def layer_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
     value = net.settings.get("normalized_shape", UNKNOWN)
     thing = walk.here.get(value)
@@ -246,6 +194,23 @@ def attention(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
     return (Tensor(tensor.shape, kind_of(tensor.dtype)), Tensor(None, "float"))
 
 
+def softmax(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    from ._tensors import out_of_range
+
+    shape, dim = known(tensor), net.settings.get("dim")
+    if shape and is_int(dim) and not -len(shape) <= dim < len(shape):
+        out_of_range(walk, expr, net.kind, dim, shape)
+    return Tensor(tensor.shape, tensor.dtype)
+
+
+def encoder(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    """A stack of one layer: what that takes and gives."""
+    layer = walk.here.get(net.settings.get("encoder_layer", UNKNOWN))
+    if not isinstance(layer, Net) or layer.kind != "TransformerEncoderLayer":
+        return Tensor(None, "float")
+    return transformer(walk, expr, layer, tensor, values)
+
+
 def flatten(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
     from ._calls import Args
     from ._table_ops import by_table
@@ -268,17 +233,41 @@ def unflatten(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
 
 
 def recurrent(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    """A recurrent layer: its outputs, and its last state."""
     shape = known(tensor)
     wanted, hidden = net.settings.get("input_size", UNKNOWN), net.settings.get("hidden_size", UNKNOWN)
-    state = Tensor() if net.kind != "LSTM" else (Tensor(), Tensor())
+    lost = (Tensor(), Tensor() if net.kind != "LSTM" else (Tensor(), Tensor()))
     if shape is None or not shape:
-        return (Tensor(), state)
+        return lost
     if unlike(walk, shape[-1], wanted):
         mismatch(walk, expr, net.kind, tensor, shape[-1], wanted, "the last dim")
-        return (Tensor(), state)
-    both = net.settings.get("bidirectional", False)
+        return lost
+    both, first = net.settings.get("bidirectional", False), net.settings.get("batch_first", False)
     size = hidden * 2 if both is True and is_size(hidden) else hidden if both is False and is_size(hidden) else UNKNOWN
-    return (Tensor((*shape[:-1], size), kind_of(tensor.dtype)), state)
+    if "proj_size" in net.settings:
+        return (Tensor((*shape[:-1], UNKNOWN)), lost[1])
+    layers = net.settings.get("num_layers", 1)
+    count = layers * (1 + both) if is_int(layers) and isinstance(both, bool) else UNKNOWN
+    lead = () if len(shape) == 2 else (shape[0 if first else 1],) if isinstance(first, bool) else (UNKNOWN,)
+    state = (count, *lead, hidden if is_size(hidden) else UNKNOWN)
+    if len(values) > 1 and not fitting_state(walk, expr, net, values[1], state):
+        return lost
+    last = Tensor(state, kind_of(tensor.dtype))
+    return (Tensor((*shape[:-1], size), last.dtype), (last, last) if net.kind == "LSTM" else last)
+
+
+def fitting_state(walk: Walk, expr: Any, net: Net, given: Any, state: tuple[Any, ...]) -> bool:
+    """Whether a state may have the shape that the layer's own states have; else that is said."""
+    for value in given if isinstance(given, tuple) else (given,):
+        one = walk.here.get(value)
+        shape = known(one) if isinstance(one, Tensor) else None
+        if shape is None:
+            continue
+        if len(shape) != len(state) or any(unlike(walk, a, b) for a, b in zip(shape, state)):
+            text = f"{net.kind}: the state has shape {show_shape(shape)}; the layer and this input take "
+            walk.say(expr, _codes.SHAPE, text + show_shape(state))
+            return False
+    return True
 
 
 def cell(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
@@ -290,7 +279,9 @@ def cell(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> 
         if unlike(walk, shape[-1], wanted):
             mismatch(walk, expr, net.kind, tensor, shape[-1], wanted, "the last dim")
         else:
-            found = Tensor((*shape[:-1], hidden if is_size(hidden) else UNKNOWN), kind_of(tensor.dtype))
+            row = (*shape[:-1], hidden if is_size(hidden) else UNKNOWN)
+            if len(values) < 2 or fitting_state(walk, expr, net, values[1], row):
+                found = Tensor(row, kind_of(tensor.dtype))
     return (found, found) if net.kind == "LSTMCell" else found
 
 
@@ -332,6 +323,11 @@ def bilinear(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any])
 
 def transformer(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
     wanted = net.settings.get("d_model", UNKNOWN)
+    memory = values[1] if len(values) > 1 and net.kind == "TransformerDecoderLayer" else None
+    if isinstance(memory, Tensor) and memory.shape and not isinstance(memory.shape[-1], Star):
+        if unlike(walk, memory.shape[-1], wanted):
+            mismatch(walk, expr, net.kind, memory, memory.shape[-1], wanted, "the last dim of the memory")
+            return Tensor(None, "float")
     if tensor.shape and not isinstance(tensor.shape[-1], Star) and unlike(walk, tensor.shape[-1], wanted):
         mismatch(walk, expr, net.kind, tensor, tensor.shape[-1], wanted, "the last dim")
         return Tensor(None, "float")
@@ -341,8 +337,9 @@ def transformer(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[An
 _LAYERS: dict[str, Any] = {
     "Linear": linear,
     **dict.fromkeys(("Conv1d", "Conv2d", "Conv3d"), conv),
-    **dict.fromkeys(("MaxPool1d", "MaxPool2d", "MaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d"), pool),
-    **dict.fromkeys(("AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d"), adaptive),
+    **_resized.LAYERS,
+    **dict.fromkeys(("Softmax", "LogSoftmax"), softmax),
+    "TransformerEncoder": encoder,
     **dict.fromkeys(("LayerNorm", "RMSNorm"), layer_norm),
     **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm"), batch_norm),
     "Embedding": embedding,

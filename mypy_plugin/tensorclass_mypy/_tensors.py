@@ -114,7 +114,8 @@ SAME = {
     "cumsum", "cumprod", "tril", "triu", "zero_", "fill_", "normal_", "uniform_", "copy_", "masked_fill",
     "masked_fill_", "nan_to_num", "detach_", "softmax", "log_softmax", "to_dense", "retain_grad", "exponential_",
     "random_", "bernoulli", "sort_", "conj", "positive", "fliplr", "flipud", "scatter", "scatter_", "scatter_add",
-    "scatter_add_", "index_fill", "index_copy", "logcumsumexp", "abs_", "neg_",
+    "scatter_add_", "index_fill", "index_copy", "logcumsumexp", "abs_", "neg_", "clamp_", "clip_", "relu_",
+    "fill_diagonal_", "index_fill_", "nan_to_num_",
 }  # fmt: skip
 FLOATS = {
     "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "sigmoid", "tanh", "sin", "cos", "tan",
