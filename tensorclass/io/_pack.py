@@ -14,7 +14,6 @@ from weakref import WeakValueDictionary
 import torch
 from torch import Tensor
 
-from .._rules import errors
 from .._tree import walk
 from .._tree.contract import full_device
 from .._tree.node import Node
@@ -187,8 +186,9 @@ def empty_buffer(length: int, device: Any = "cpu", share: bool = False, pin: boo
 
 
 def consolidate(node: N, *, device: Any = None, share_memory: bool = False, pin_memory: bool = False) -> N:
-    """A container whose tensors lie side by side in one buffer."""
-    leaves = [_dense(leaf) for leaf in walk.gather(node, [])]
+    """A container whose tensors lie side by side in one buffer; a nested tensor is a copy with memory of its own."""
+    every = walk.gather(node, [])
+    leaves = [storable(leaf) for leaf in every if not leaf.is_nested]
     of = kinds(leaves)
     starts, length = places(of)
     places_of = {leaf.device for leaf in leaves}
@@ -199,8 +199,10 @@ def consolidate(node: N, *, device: Any = None, share_memory: bool = False, pin_
     target = full_device(device)
     if target is not None and data.device != target:
         data = data.to(target)
-    packed = [view.as_subclass(PackedTensor) for view in views(data, of, starts)]
-    out = walk.refill(node, iter(packed))
+    packed = iter([view.as_subclass(PackedTensor) for view in views(data, of, starts)])
+    out = walk.refill(
+        node, iter([_own(leaf, target, share_memory) if leaf.is_nested else next(packed) for leaf in every])
+    )
     return out if target is None else _on(out, target)
 
 
@@ -212,7 +214,7 @@ def _on(node: N, device: torch.device) -> N:
     return node
 
 
-def _dense(leaf: Tensor) -> Tensor:
-    if leaf.is_nested:
-        raise errors.KindError("consolidate: a nested tensor has no one shape; a lazy stack of rows would do")
-    return storable(leaf)
+def _own(leaf: Tensor, device: torch.device | None, share_memory: bool) -> Tensor:
+    """A copy of a nested tensor, which has no one shape and so no place in a buffer."""
+    copy = leaf.detach().to(device=device, copy=True)
+    return copy.share_memory_() if share_memory else copy

@@ -172,3 +172,21 @@ def test_what_is_borrowed_lies_where_it_comes_from() -> None:
     assert one.data_ptr() == other.data_ptr() != own.data_ptr()
     del held, buffers
     assert one.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("layout", [torch.jagged, torch.strided])
+@pytest.mark.parametrize("share", [False, True])
+def test_a_nested_tensor_is_packed_as_a_copy_of_its_own(layout: torch.layout, share: bool) -> None:
+    rows = [torch.randn(size, 3) for size in (1, 2, 3)]
+    td = TensorDict(n=torch.nested.as_nested_tensor(rows, layout=layout), x=torch.arange(3), batch_size=[3])
+    packed = td.consolidate(share_memory=share)
+    td["n"].mul_(0)
+    for one in (packed, pickle.loads(pickle.dumps(packed))):
+        assert all(torch.equal(row, kept) for row, kept in zip(one["n"].unbind(), rows))
+        assert one["x"].tolist() == [0, 1, 2]
+
+
+def test_the_ragged_dim_of_a_nested_tensor_stays_where_it_is() -> None:
+    nested = torch.nested.as_nested_tensor([torch.randn(4, 3, size) for size in (1, 2)], layout=torch.jagged)
+    packed = pickle.loads(pickle.dumps(TensorDict(n=nested, batch_size=[2]).consolidate()))
+    assert [row.shape for row in packed["n"].unbind()] == [(4, 3, 1), (4, 3, 2)]
