@@ -29,33 +29,41 @@ def write(node: Node, index: Any, value: Any) -> None:
         items = prepared(index, node._batch, spread_masks=isinstance(value, (Node, Mapping, Tensor)))
     check_ints(items, node._batch)
     jobs: Jobs = []
-    if not node._fields and isinstance(value, Node) and node._items is None and not node._none_is_unset:
+    if isinstance(value, Node) and node._items is None and _has_nothing(node) and not value._is_data:
         write_first(node, items, value)
         return
     node._plan_write(items, value, jobs, ())
     carry_out(jobs)
 
 
+def _has_nothing(node: Node) -> bool:
+    """Whether a container has no entry; a typed one: whether no field is set."""
+    return not node._fields or (node._none_is_unset and all(value is None for value in node._fields.values()))
+
+
 def write_first(node: Node, items: Items, row: Node) -> None:
     """Write rows into a container without entries, which has zeros in all others then."""
     node._check_open("make entries")
+    for key in row._fields if node._none_is_unset else ():
+        if key not in node._fields:
+            raise node._missing(key)
     jobs: Jobs = []
-    filled = node._rebuild(zeros_for(node._batch, row), node._batch)
+    filled = node._rebuild(zeros_for(node._batch, row, node._device), node._batch)
     filled._plan_write(items, row, jobs, ())
     carry_out(jobs)
     node._fields.update(filled._fields)
 
 
-def zeros_for(batch: Size, row: Node) -> dict[str, Any]:
+def zeros_for(batch: Size, row: Node, device: torch.device | None) -> dict[str, Any]:
     """Zeros with a batch size in place of that of a row."""
     rank = len(row._batch)
     fields: dict[str, Any] = {}
     for key, value in row._fields.items():
         if isinstance(value, Tensor):
-            fields[key] = value.new_zeros((*batch, *value.shape[rank:]))
+            fields[key] = value.new_zeros((*batch, *value.shape[rank:]), device=device)
         elif is_tree(value):
             inner = Size((*batch, *value._batch[rank:]))
-            fields[key] = value._rebuild(zeros_for(inner, value), inner)
+            fields[key] = value._rebuild(zeros_for(inner, value, device), inner)
         else:
             fields[key] = value
     return fields

@@ -384,3 +384,23 @@ def test_a_tensor_in_a_wrapper_is_an_entry_and_has_the_batch_size(wrap: Any) -> 
     with pytest.raises(errors.ShapeError, match=r"'table' has shape \[10, 5\]"):
         TensorDict(batch_size=[4]).set_non_tensor("table", torch.zeros(10, 5))
     assert TensorDict({"table": wrap(torch.zeros(10, 5))})["table"].shape == (10, 5)
+
+
+class Loose(TensorClass):
+    a: Tensor | str | None = None
+    b: Tensor | None = None
+
+
+def test_rows_written_where_nothing_is_set_make_the_fields() -> None:
+    rows = Loose(batch_size=[3], device="cpu")
+    rows[0] = Loose(a=torch.ones(()), b=torch.ones(2))
+    assert rows.b is not None and rows.b.tolist() == [[1, 1], [0, 0], [0, 0]]
+    rows[1:] = Loose(a=torch.ones(2), b=torch.ones(2, 2), batch_size=[2])
+    assert isinstance(rows.a, Tensor) and rows.a.tolist() == [1, 1, 1]
+
+
+def test_rows_with_a_field_that_there_is_not_are_refused() -> None:
+    rows = Loose(batch_size=[3])
+    with pytest.raises(errors.UnknownField, match="Loose has no field 'c'"):
+        rows[0] = TensorDict(c=torch.ones(()))
+    assert rows.a is None and list(rows.keys()) == []
