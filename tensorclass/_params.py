@@ -18,6 +18,20 @@ from ._tree.node import Names, Node, is_tree
 TRAINED = (torch.float16, torch.float32, torch.float64)
 
 
+class Held(dict[str, Any]):
+    """Parameters, or buffers, by flat name: what torch puts in the place of one is the entry from then on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.places: dict[str, tuple[Node, str]] = {}
+
+    def __setitem__(self, key: str, leaf: Any) -> None:
+        super().__setitem__(key, leaf)
+        if key in self.places:
+            node, name = self.places[key]
+            node._fields[name] = leaf
+
+
 class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompatibleMethodOverride]
     """A TensorDict that is a module too: its entries are parameters and buffers of whatever module holds it.
 
@@ -51,15 +65,15 @@ class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompat
     # ---- the entries as parameters and buffers ----------------------------------------------------------------------
 
     def _register(self) -> None:
-        buffers = dict(self._buffers)
-        self._parameters.clear()
-        self._buffers.clear()
+        before, parameters, buffers = self._buffers, Held(), Held()
         for at, node, name, leaf in _leaves(self):
             key = ".".join(at)
-            if buffers.get(key) is not leaf:  # What has been a buffer stays one.
-                leaf = node._fields[name] = self._converted(leaf)
-            store: dict[str, Any] = self._parameters if isinstance(leaf, nn.Parameter) else self._buffers
+            if before.get(key) is not leaf:  # What has been a buffer stays one.
+                leaf = self._converted(leaf)
+            store = parameters if isinstance(leaf, nn.Parameter) else buffers
+            store.places[key] = node, name
             store[key] = leaf
+        self._parameters, self._buffers = parameters, buffers
 
     def _converted(self, leaf: Tensor) -> Tensor:
         if isinstance(leaf, (nn.Parameter, nn.Buffer)):
@@ -70,19 +84,10 @@ class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompat
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
         nn.Module._apply(self, fn, recurse)
-        self._follow()
-        return self
-
-    def _follow(self) -> None:
-        """Parameters or buffers were replaced, as to() does: so are the entries."""
-        devices = set()
-        for at, node, name, _ in _leaves(self):
-            key = ".".join(at)
-            leaf = self._parameters[key] if key in self._parameters else self._buffers[key]
-            node._fields[name] = leaf
-            devices.add(leaf.device)  # type: ignore[union-attr]  # A leaf is never None.
+        devices = {leaf.device for _, _, _, leaf in _leaves(self)}
         if self._device is not None and len(devices) == 1:
             self._device = devices.pop()
+        return self
 
     def _load_from_state_dict(
         self,

@@ -245,6 +245,13 @@ def test_a_parameter_can_be_asked_for_by_its_name() -> None:
     assert ensemble.get_parameter("params_td.module.weight") is ensemble.params_td["module", "weight"]
 
 
+def test_a_functional_call_takes_other_parameters() -> None:
+    ensemble = EnsembleModule(TensorDictModule(nn.Linear(3, 2), ["x"], ["y"]), num_copies=2)
+    zeros = {name: torch.zeros_like(one) for name, one in ensemble.named_parameters()}
+
+    assert not torch.func.functional_call(ensemble, zeros, (), {"x": torch.ones(3)}).any()
+
+
 def test_there_is_at_least_one_copy() -> None:
     with pytest.raises(ValueError) as error:
         EnsembleModule(layer(), num_copies=0)

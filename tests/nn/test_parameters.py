@@ -346,6 +346,39 @@ def test_what_named_parameters_gives_can_be_asked_for_by_name() -> None:
         holder.get_parameter("params.2.weight")
 
 
+class Scale(nn.Module):
+    def __init__(self, entries: Any, key: Any) -> None:
+        super().__init__()
+        self.params, self.key = TensorDictParams(TensorDict(entries)), key
+
+    def forward(self, x: Tensor) -> Tensor:
+        scale: Tensor = self.params[self.key]
+        return x * scale
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (Scale({"w": torch.ones(2)}, "w"), "params.w"),
+        (Scale({"a": {"b": {"w": torch.ones(2)}}}, ("a", "b", "w")), "params.a.b.w"),
+        (Scale({"a": {"w": torch.ones(2, dtype=torch.bfloat16)}}, ("a", "w")), "params.a.w"),
+    ],
+    ids=["flat", "nested", "buffer"],
+)
+def test_a_functional_call_puts_others_in_its_place(module: Any, name: str) -> None:
+    before = dict(module.state_dict(keep_vars=True))
+
+    def with_others(value: Tensor) -> Tensor:
+        out: Tensor = torch.func.functional_call(module, {name: value}, (torch.ones(2),))
+        return out
+
+    assert with_others(torch.full((2,), 3.0)).tolist() == [3, 3]
+    assert torch.vmap(with_others)(torch.arange(3.0)[:, None].expand(3, 2)).tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert torch.func.jacrev(with_others)(torch.ones(2)).tolist() == [[1, 0], [0, 1]]
+    assert all(one is before[name] for name, one in module.state_dict(keep_vars=True).items())
+    assert module(torch.ones(2)).tolist() == [1, 1]
+
+
 def test_writes_and_deletes_through_it_are_seen() -> None:
     params = TensorDictParams(TensorDict.from_module(mlp()))
     params["2", "extra"] = torch.zeros(1)
