@@ -163,7 +163,13 @@ class CastMethods(Node):
 
     def share_memory_(self) -> Self:
         """Every tensor in shared memory, in place; the container is locked."""
-        for leaf in walk.gather(self, []):
+        leaves = walk.gather(self, [])
+        for leaf in leaves:
+            if leaf.is_meta or leaf.layout not in (torch.strided, torch.jagged):
+                raise errors.StructureError(
+                    f"share_memory_: a tensor of layout {leaf.layout} on device {leaf.device} has no memory to share"
+                )
+        for leaf in leaves:
             leaf.share_memory_()
         return type(self).lock_(self)
 
@@ -454,7 +460,7 @@ def _check_copy(at: tuple[str, ...], leaf: Any, new: Any) -> None:
 def _check_applied(node: Any, batch: Any, at: tuple[str, ...]) -> None:
     n = len(batch)
     for key, value in node._fields.items():
-        if isinstance(value, Tensor) and value.shape[:n] != batch and not value.is_nested:
+        if isinstance(value, Tensor) and not value.is_nested and value.shape[:n] != batch:
             raise errors.ShapeError(
                 errors.batch_mismatch((*at, key), tuple(value.shape), tuple(batch), "apply: the new")
                 + "; batch_size= says another one"

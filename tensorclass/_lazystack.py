@@ -104,7 +104,9 @@ class LazyStack(PlannedMoves, LazyNode, ItemMethods):
     def _joined(self, key: str, column: list[Any]) -> Any:
         first = column[0]
         if all(isinstance(value, Tensor) for value in column):
-            if any(value.shape != first.shape or value.is_nested for value in column):
+            if any(value.is_nested for value in column):
+                raise errors.RaggedError(f"{errors.name_of(key)} is {kind(first)} in each item, and cannot be stacked")
+            if any(value.shape != first.shape for value in column):
                 raise errors.RaggedError(errors.shapes_differ(key, [tuple(value.shape) for value in column]))
             return torch.stack(column, self._dim)
         if all(is_tree(value) for value in column):

@@ -10,8 +10,9 @@ from torch import Size, Tensor
 
 from .._rules import errors, indexing
 from .._rules.keys import path
+from .explain import uncommon
 from .index import Items, as_shape, batch_after, is_places, prepared
-from .inplace import check_leaf, overlaps, refuse_graph
+from .inplace import check_leaf, is_rare, overlaps, refuse_graph
 from .join import right
 from .node import Node, is_tree
 
@@ -71,6 +72,9 @@ def zeros_for(batch: Size, row: Node, device: torch.device | None) -> dict[str, 
 
 def carry_out(jobs: Jobs) -> None:
     """Write, once everything has been found to fit."""
+    for leaf, at, new in jobs if len(jobs) > 1 else ():
+        if isinstance(leaf, Tensor) and is_rare(leaf):  # What torch refuses is to be found before anything is written.
+            leaf.detach().clone()[at] = new
     for leaf, at, new in jobs:
         leaf[at] = new
 
@@ -132,6 +136,8 @@ def _plan_leaf(
     node: Node, key: Path, leaf: Tensor, items: Items, at: Any, new: Any, rows: Size, batch_shaped: bool
 ) -> Job:
     check_target(leaf, at)
+    if uncommon(leaf):
+        check_uncommon(key, leaf, at)
     if isinstance(new, (bool, int, float, complex)):
         number: Any = new
         torch.ones(1, dtype=leaf.dtype).fill_(number)  # What the dtype cannot hold fails here.
@@ -168,6 +174,18 @@ def check_target(leaf: Tensor, at: Any) -> None:
     if overlaps(leaf):
         items = at if isinstance(at, tuple) else (at,)
         check_leaf("index", leaf if any(isinstance(item, Tensor) for item in items) else leaf[at])
+
+
+def check_uncommon(key: Path, leaf: Tensor, at: Any) -> None:
+    """Refuse rows of a nested or sparse tensor, but for those of the jagged layout that torch takes."""
+    if leaf.layout is torch.jagged:
+        try:
+            leaf[at]
+            return
+        except (RuntimeError, ValueError):  # What cannot be read there cannot be written either.
+            pass
+    what = "a nested tensor" if leaf.is_nested else f"a tensor of layout {leaf.layout}"
+    raise errors.StructureError(f"index: {errors.name_of(key)} is {what}, and torch refuses to write these rows of it")
 
 
 def check_ints(items: Items, batch: Size) -> None:

@@ -41,6 +41,7 @@ def explain_dtype(op: str, node: Node, error: RuntimeError) -> None:
 
 def explain_pair(op: str, node: Node, others: Sequence[Any], error: Exception) -> None:
     """Raise the error again with the key and both shapes, if an entry and its other side do not broadcast."""
+    explain(op, node, error)
     for (at, leaf), other in zip(tensors_with_paths(node, by_item=True), others):
         if isinstance(other, Tensor) and not broadcast_each_other(leaf.shape, other.shape):
             raise errors.ShapeError(

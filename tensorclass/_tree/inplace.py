@@ -49,11 +49,26 @@ def _gather(action: str, node: Node, into: list[Tensor]) -> None:
 
 def write(leaves: list[Tensor], call: Callable[..., Any], all_: Callable[..., Any] | None, *sides: Any) -> None:
     """call(leaf, *sides) for every leaf, or all_(leaves, *sides); a list among the sides has one for each leaf."""
+    if len(leaves) > 1 and not torch.compiler.is_compiling():
+        rare = [place for place, leaf in enumerate(leaves) if is_rare(leaf)]
+        for place in rare:  # Torch has few ops for these: what it refuses is to be found before anything is written.
+            call(leaves[place].detach().clone(), *[side[place] if _is_list(side) else side for side in sides])
     if all_ is not None and _groupable(leaves) and all(grouped.groupable(side) for side in sides if _is_list(side)):
         all_(leaves, *sides)
         return
     for place, leaf in enumerate(leaves):
         call(leaf, *[side[place] if _is_list(side) else side for side in sides])
+
+
+COMMON = frozenset(
+    getattr(torch, name)
+    for name in "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex64 complex128".split()
+)
+
+
+def is_rare(leaf: Tensor) -> bool:
+    """Whether a tensor is of a layout or dtype that many ops of torch do not take."""
+    return leaf.layout is not torch.strided or leaf.is_nested or leaf.dtype not in COMMON
 
 
 def _is_list(side: Any) -> bool:

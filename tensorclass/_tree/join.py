@@ -126,9 +126,9 @@ def _raise_keys_differ(op: str, first: Node, node: Node, number: int) -> NoRetur
 def _raise_column(op: str, key: str, column: list[Any], cause: Exception | None) -> None:
     first = column[0]
     for number, value in enumerate(column):
-        differs = type(value) is not type(first) or (isinstance(value, Tensor) and value.shape != first.shape)
+        differs = type(value) is not type(first)
         if isinstance(value, Tensor) and isinstance(first, Tensor):
-            differs = value.shape != first.shape
+            differs = value.is_nested != first.is_nested or (not value.is_nested and value.shape != first.shape)
         if differs:
             raise errors.StructureError(
                 f"{op}: {key!r} is {kind(first)} in item 0 and {kind(value)} in item {number}; they must be alike "

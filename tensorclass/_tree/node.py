@@ -129,6 +129,8 @@ def entry(node: Node, path: tuple[str, ...]) -> Any:
 def kind(value: object) -> str:
     """What a value is, for a message."""
     if isinstance(value, Tensor):
+        if value.is_nested:  # That of the strided layout has no shape.
+            return "a nested tensor"
         return f"a tensor of shape {list(value.shape)}"
     if value is None:
         return "None"

@@ -250,3 +250,42 @@ def test_what_is_frozen_stays_so_inside_another_container(write: str, lazy: bool
     assert inner.x.tolist() == [0, 0, 0]
     assert not inner.x.requires_grad
     assert td["a"].tolist() == [0, 0, 0]
+
+
+RARE: dict[str, Callable[[], Tensor]] = {
+    "sparse": lambda: torch.eye(3).to_sparse(),
+    "compressed": lambda: torch.eye(3).to_sparse_csr(),
+    "jagged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(1), torch.ones(3)], layout=torch.jagged),
+    "nested": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(1), torch.ones(3)]),
+    "quantized": lambda: torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8),
+    "meta": lambda: torch.ones(3, device="meta"),
+    "float8": lambda: torch.ones(3).to(torch.float8_e4m3fn),
+    "uint16": lambda: torch.ones(3, dtype=torch.uint16),
+}
+IN_PLACE: dict[str, Callable[[TensorDict], Any]] = {
+    "exp_": lambda td: td.exp_(),
+    "zero_": lambda td: td.zero_(),
+    "clamp_": lambda td: td.clamp_(max=0.5),
+    "share_memory_": lambda td: td.share_memory_(),
+    "add_": lambda td: td.add_(2),
+    "add_ of another": lambda td: td.add_(td),
+    "sub_ of another": lambda td: td.sub_(td),
+    "addcmul_": lambda td: td.addcmul_(td, td),
+    "copy_": lambda td: td.copy_(TensorDict(a=torch.zeros(3), x=torch.zeros(3, 3), batch_size=[3])),
+    "masked_fill_": lambda td: td.masked_fill_(torch.tensor([True, False, True]), 0.0),
+    "a row": lambda td: td.__setitem__(0, 0.0),
+    "some rows": lambda td: td.__setitem__(torch.tensor([0, 1]), 0.0),
+    "a slice": lambda td: td.__setitem__(slice(0, 2), 0.0),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*(prototype|beta|deprecated).*:UserWarning")
+@pytest.mark.parametrize("write", IN_PLACE.values(), ids=IN_PLACE)
+@pytest.mark.parametrize("rare", RARE.values(), ids=RARE)
+def test_what_torch_refuses_for_a_rare_tensor_is_written_nowhere(rare: Any, write: Any) -> None:
+    td = TensorDict(a=torch.ones(3), x=rare(), batch_size=[3])
+    try:
+        write(td)
+    except Exception:  # In the words of torch, which has many.
+        assert td["a"].tolist() == [1.0, 1.0, 1.0]
+        assert not td["a"].is_shared()
