@@ -32,6 +32,7 @@ from ._values import (
     Net,
     Pieces,
     Ref,
+    Results,
     Sizes,
     Star,
     Tensor,
@@ -63,6 +64,9 @@ def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
     if isinstance(owner, tuple) and name in ("values", "indices") and len(owner) == 2:
         if all(isinstance(one, Tensor) for one in owner):  # What max, sort and their kind give.
             return owner[name == "indices"]
+    if isinstance(owner, Results) and not hasattr(owner, name):
+        walk.say(expr, _codes.CALL, f"the module gives a tuple of {len(owner)}, which has no {name!r}")
+        return UNKNOWN
     if isinstance(thing, (Items, Mapped)) or isinstance(owner, (str, tuple)):
         return Method(owner, name)
     if isinstance(owner, Class):

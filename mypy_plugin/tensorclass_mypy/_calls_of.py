@@ -7,16 +7,17 @@ from typing import Any
 from mypy.nodes import CallExpr, Expression, FuncDef, MemberExpr, NameExpr, RefExpr, TypeInfo, Var
 from mypy.plugin import MethodSigContext
 from mypy.typeops import bind_self
-from mypy.types import AnyType, CallableType, FunctionLike, Instance, TypeOfAny, UnionType, get_proper_type
+from mypy.types import AnyType, CallableType, FunctionLike, Instance, Type, TypeOfAny, UnionType, get_proper_type
 
 from tensorclass._rules import errors
 
 from . import _codes, _report
 from ._say import meant
 from ._scan import values_of
-from ._types import is_library, is_module, is_ours
+from ._types import base_named, is_library, is_module, is_ours, is_tensorclass
 
 MODULE = "torch.nn.modules.module.Module"
+level = "arguments"  # Of the settings.
 
 
 def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
@@ -29,8 +30,7 @@ def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
     if forward is None:
         return signature
     if level == "arguments":
-        check(ctx, instance.type, forward)
-        return signature
+        return signature if check(ctx, instance.type, forward) else _typed(signature, instance, forward)
     typ = forward.type
     if not isinstance(typ, CallableType) or is_library(forward.info) and level != "full":
         return signature
@@ -48,6 +48,31 @@ def on_call(ctx: MethodSigContext, level: str) -> FunctionLike:
     )
 
 
+def _typed(signature: CallableType, instance: Instance, forward: FuncDef) -> CallableType:
+    """What is a container in the signature of forward, at any level: programs with them are written for checkers."""
+    typ = forward.type
+    if not isinstance(typ, CallableType) or typ.variables:
+        return signature
+    bound = bind_self(typ, instance)
+    anything = AnyType(TypeOfAny.special_form)
+    types = [one if _is_typed(one) else _container(one) or anything for one in bound.arg_types]
+    if all(one is anything for one in types) and not _is_typed(bound.ret_type):
+        return signature
+    return bound.copy_modified(arg_types=types, ret_type=bound.ret_type if _is_typed(bound.ret_type) else anything)
+
+
+def _is_typed(typ: Type) -> bool:
+    proper = get_proper_type(typ)
+    return isinstance(proper, Instance) and is_tensorclass(proper.type)
+
+
+def _container(typ: Type) -> Type | None:
+    """Any container, for a TensorDict: which of them a forward is written for, its annotation often leaves open."""
+    proper = get_proper_type(typ)
+    base = base_named(proper.type, "Container") if isinstance(proper, Instance) else None
+    return Instance(base, []) if base is not None else None
+
+
 def _forward(info: TypeInfo) -> FuncDef | None:
     """The forward that a call of an instance runs, as far as its class says."""
     call = info.get("__call__")
@@ -60,24 +85,32 @@ def _forward(info: TypeInfo) -> FuncDef | None:
     return forward
 
 
-def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> None:
-    """Say that a call has too few or too many arguments, or one by a name that forward does not have.
+def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> bool:
+    """Say that a call has too few or too many arguments, or one by a name that forward does not have; True if said.
 
     One of several modules (a Union) may be called as only that one can be: which it is, the program knows.
     """
     call: Any = ctx.context
-    kinds, names = list(forward.arg_kinds[1:]), list(forward.arg_names[1:])
     if not isinstance(call, CallExpr) or is_ours(info) or "site-packages" in ctx.api.path:
-        return
-    if isinstance(get_proper_type(ctx.api.lookup_type_or_none(call.callee)), UnionType):  # type: ignore[attr-defined]  # TypeChecker's
-        return
+        return False
+    callee: Type | None = ctx.api.lookup_type_or_none(call.callee)  # type: ignore[attr-defined]  # TypeChecker's
+    if isinstance(get_proper_type(callee), UnionType):
+        return False
     if info.metaclass_type is not None and info.metaclass_type.type.has_base("abc.ABCMeta"):
-        return  # A base of others, whose forward may take more.
-    if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
-        return
-    text = _wrong(info.name, kinds, [name or "" for name in names], call)
+        return False  # A base of others, whose forward may take more.
+    text = misfit(info, forward, call)
     if text is not None and not _may_be_another(ctx.api, call.callee, forward):
         _report.say(ctx.api, call, _codes.CALL, text)
+        return True
+    return False
+
+
+def misfit(info: TypeInfo, forward: FuncDef, call: CallExpr) -> str | None:
+    """Why the arguments of a call are not those of forward, by their number and names."""
+    kinds, names = list(forward.arg_kinds[1:]), list(forward.arg_names[1:])
+    if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
+        return None
+    return _wrong(info.name, kinds, [name or "" for name in names], call)
 
 
 def _may_be_another(api: Any, callee: Expression, forward: FuncDef) -> bool:
@@ -85,7 +118,8 @@ def _may_be_another(api: Any, callee: Expression, forward: FuncDef) -> bool:
     node = callee.node if isinstance(callee, NameExpr) else None
     block: Any = api.tree
     if isinstance(callee, MemberExpr):
-        owner = get_proper_type(api.lookup_type_or_none(callee.expr))
+        of: Type | None = api.lookup_type_or_none(callee.expr)
+        owner = get_proper_type(of)
         found = owner.type.get(callee.name) if isinstance(owner, Instance) else None
         node = found.node if found is not None else None
         block = node.info.defn if isinstance(node, Var) else None

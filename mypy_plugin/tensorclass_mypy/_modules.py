@@ -10,6 +10,7 @@ from mypy.nodes import (
     Decorator,
     Expression,
     FuncDef,
+    IndexExpr,
     MemberExpr,
     OverloadedFuncDef,
     RefExpr,
@@ -21,9 +22,25 @@ from mypy.types import CallableType
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _codes, _layers
+from . import _calls_of, _codes, _layers
+from ._config import LEVELS
 from ._types import is_library, is_module, known_type, returned
-from ._values import Box, Function, Items, Library, Mapped, Method, Net, Ref, Tensor, Typed, Value, is_int
+from ._values import (
+    Box,
+    Function,
+    Items,
+    Library,
+    Mapped,
+    Method,
+    Net,
+    Pieces,
+    Ref,
+    Results,
+    Tensor,
+    Typed,
+    Value,
+    is_int,
+)
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -235,15 +252,37 @@ def run(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
             value = _sure(walk, value)
             given = Args([(value, expr)])
         return value
+    _check_call(walk, expr, net, args)
     if net.kind == "user" and net.info is not None:
-        return run_user(walk, expr, ref, net, args)
+        return _untyped(run_user(walk, expr, ref, net, args), "arguments")
     if net.exact or net.kind in _layers.POINTWISE:
         value = _layers.forward(walk, expr, net, args)
         if value is not UNKNOWN:
-            return value
+            return _untyped(value, "result")
     leak(walk, [one for one in args.values() if not isinstance(one, Tensor)])
     typ = known_type(walk, expr)
     return walk.from_type(typ) if typ is not None else UNKNOWN
+
+
+def _untyped(value: Value, level: str) -> Value:
+    """What a module gives; for a tuple mypy has no type where the settings go no further than some level."""
+    if not isinstance(value, tuple) or isinstance(value, Pieces):
+        return value
+    return Results(value) if LEVELS.index(_calls_of.level) <= LEVELS.index(level) else value
+
+
+def _check_call(walk: Walk, expr: CallExpr, net: Net, args: Args) -> None:
+    """The arguments of a module that mypy takes for just a Module; and a tuple where a layer takes a tensor."""
+    if not net.exact or net.touched or net.info is None or walk.calls or _calls_of.level == "off":
+        return
+    first = args.positional[0][0] if args.positional else UNKNOWN
+    if isinstance(first, Results) and net.kind in {*_layers.PARAMETERS, *_layers.POINTWISE} - {"Identity"}:
+        walk.say(expr, _codes.CALL, f"{net.kind} takes a tensor, and is given a tuple of {len(first)}")
+    forward = forward_of(net.info)
+    if isinstance(expr.callee, IndexExpr) and forward is not None:
+        text = _calls_of.misfit(net.info, forward, expr)
+        if text is not None:
+            walk.say(expr, _codes.CALL, text)
 
 
 def _sure(walk: Walk, value: Value) -> Value:

@@ -62,6 +62,7 @@ class TensorClassPlugin(Plugin):
             _TENSOR: _stored.on_tensor,
         }
         _report.switch_off(self.config.disable)
+        _calls_of.level = self.config.calls
 
     # -- Calls --------------------------------------------------------------------------------------------------
 

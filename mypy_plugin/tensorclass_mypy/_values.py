@@ -325,5 +325,9 @@ class Outputs(Pieces):
     """Results of a module that was called with plain tensors: one for each out_key."""
 
 
+class Results(Pieces):
+    """The tuple that a module gives, for which mypy has no type."""
+
+
 Names: TypeAlias = "dict[Var, Value]"
 Node: TypeAlias = Expression

@@ -50,7 +50,7 @@ from ._evaluate import binary, elements, evaluate
 from ._state import State, join, join_values, unlike
 from ._truth import truth
 from ._types import from_type, item_of
-from ._values import Items, Many, Outputs, Perhaps, Pieces, Ref, Tensor, Typed, Value
+from ._values import Items, Many, Outputs, Perhaps, Pieces, Ref, Results, Tensor, Typed, Value
 
 _late.attributes, _late.calls, _late.containers = _attributes, _calls, _containers
 _late.tensors, _late.truth = _tensors, _truth
@@ -207,6 +207,7 @@ class Walk:
         if isinstance(value, Pieces) and not stars and len(value) != len(target.items) and source is not None:
             # What a tuple's own type says is mypy's to report; here it is what only a shape tells.
             code = _codes.MODULE if isinstance(value, Outputs) else _codes.SHAPE
+            code = _codes.CALL if isinstance(value, Results) else code
             what = "value" if len(value) == 1 else "values"
             self.say(source, code, f"unpack: there are {len(value)} {what} for {len(target.items)} names")
         for place, item in enumerate(target.items):
