@@ -44,7 +44,7 @@ class Params(TensorClass):
 
 class Push(TensorClass):
     force: Float[Tensor, "*batch 1"]
-    log_prob: Float[Tensor, "*batch"] | None = None
+    log_prob: Float[Tensor, "*batch"]
 
 
 class Step(TensorClass):
@@ -128,7 +128,6 @@ class Agent:
     def soft_value(self, policy: TensorDict, critics: TensorDict, state: State) -> Tensor:
         """What the lesser critic expects, and a bonus for being undecided."""
         push = self.push(policy, state)
-        assert push.log_prob is not None
         return self.value(critics, state, push.force).amin(0) - TEMPERATURE * push.log_prob
 
     def critics_loss(self, critics: TensorDict, steps: Step, goal: Tensor) -> Tensor:

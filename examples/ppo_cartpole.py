@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.distributions import Categorical
 
-from examples.showing import asked, film, followed, verdict
+from examples.showing import film, followed, set_up, verdict
 from tensorclass import TensorClass
 from tensorclass.envs import EnvBase, GymEnv, RewardSum, TransformedEnv, Transition
 from tensorclass.nn import Chain, ProbabilisticModule, TensorClassModuleBase, set_interaction_type
@@ -43,17 +43,17 @@ class Value(TensorClass):
 
 
 class Push(TensorClass):
-    """To the left or to the right, and how probable that was."""
+    """To the left or to the right."""
 
     action: Int[Tensor, "*batch"]
-    log_prob: Float[Tensor, "*batch"] | None = None
 
 
 class Lesson(TensorClass):
-    """What a step teaches: how much better than expected it went, and what was to be expected."""
+    """What a step teaches: how probable it was, how much better than expected it went, and what was to be expected."""
 
     cart: Cart
     push: Push
+    log_prob: Float[Tensor, "*batch"]
     advantage: Float[Tensor, "*batch"]
     goal: Float[Tensor, "*batch"]
 
@@ -118,23 +118,28 @@ class Agent(nn.Module):
 
 
 @torch.no_grad()
-def lessons(critic: Critic, steps: Steps) -> Lesson:
+def lessons(agent: Agent, steps: Steps) -> Lesson:
     """Generalized advantage estimation, backwards through time."""
     after = steps.next
     reward, terminated, done = (one.squeeze(-1) for one in (after.reward, after.terminated, after.done))
-    expected, ahead = critic(steps.obs).value, critic(after.obs).value
+    expected, ahead = agent.critic(steps.obs).value, agent.critic(after.obs).value
     surprise = reward + DISCOUNT * torch.where(terminated, 0.0, ahead) - expected
     advantage = torch.empty_like(surprise)
     later = torch.zeros_like(surprise[:, 0])
     for time in reversed(range(surprise.shape[1])):
         later = surprise[:, time] + DISCOUNT * TRACE * torch.where(done[:, time], 0.0, later)
         advantage[:, time] = later
-    return Lesson(cart=steps.obs, push=steps.action, advantage=advantage, goal=advantage + expected)
+    return Lesson(
+        cart=steps.obs,
+        push=steps.action,
+        log_prob=agent.log_prob(steps.obs, steps.action),
+        advantage=advantage,
+        goal=advantage + expected,
+    )
 
 
 def loss(agent: Agent, lesson: Lesson, clip: float) -> Tensor:
-    assert lesson.push.log_prob is not None
-    ratio = (agent.log_prob(lesson.cart, lesson.push) - lesson.push.log_prob).exp()
+    ratio = (agent.log_prob(lesson.cart, lesson.push) - lesson.log_prob).exp()
     advantage = (lesson.advantage - lesson.advantage.mean()) / (lesson.advantage.std() + 1e-8)
     gain = torch.minimum(ratio * advantage, ratio.clamp(1 - clip, 1 + clip) * advantage)
     return nn.functional.mse_loss(agent.critic(lesson.cart).value, lesson.goal) / 2 - gain.mean()
@@ -159,7 +164,7 @@ def train(agent: Agent, rounds: int, seed: int) -> Iterator[Steps]:
     for number in range(rounds):
         with torch.no_grad():
             steps = env.rollout(STEPS, agent.policy, auto_reset=False, break_when_any_done=False, tensordict=state)
-        learn(agent, optimizer, lessons(agent.critic, steps).flatten(), CLIP * (1 - number / rounds))
+        learn(agent, optimizer, lessons(agent, steps).flatten(), CLIP * (1 - number / rounds))
         schedule.step()
         state = env.step_mdp(steps[:, -1])
         yield steps
@@ -176,9 +181,7 @@ def returns(agent: Agent, seed: int, count: int = 24) -> Float[Tensor, "count"]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = asked(__doc__, ROUNDS, arguments)
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(1)  # The layers are small: several threads would wait for each other.
+    options = set_up(__doc__, ROUNDS, arguments)
     agent = Agent()
     curve = followed(train(agent, options.rounds, options.seed), options.rounds)
     curve.draw("CartPole-v1: proximal policy optimization", GOAL, options.out / "ppo_cartpole.png")

@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from examples.showing import asked, film, followed, verdict
+from examples.showing import film, followed, set_up, verdict
 from tensorclass import TensorClass
 from tensorclass.envs import Compose, EnvBase, GymEnv, RewardScaling, RewardSum, TransformedEnv, Transition
 from tensorclass.nn import (
@@ -48,10 +48,15 @@ class Params(TensorClass):
 
 
 class Torque(TensorClass):
-    """What turns the pendulum, and how probable that was."""
+    """What turns the pendulum."""
 
     action: Float[Tensor, "*batch 1"]
-    log_prob: Float[Tensor, "*batch"] | None = None
+
+
+class Drawn(Torque):
+    """A torque that the policy has drawn, and how probable it was."""
+
+    log_prob: Float[Tensor, "*batch"]
 
 
 class Step(TensorClass):
@@ -90,7 +95,7 @@ class Actor(TensorClassModuleBase[Swing, Params]):
         return Params(loc=loc, scale=scale)
 
 
-class Squashed(ProbabilisticModule[Params, Torque]):
+class Squashed(ProbabilisticModule[Params, Drawn]):
     def dist(self, params: Params) -> TanhNormal:
         return TanhNormal(params.loc, params.scale, low=-2.0, high=2.0, event_dims=1)
 
@@ -141,8 +146,8 @@ class Memory:
 
 
 def remembered(steps: Steps) -> Step:
-    torque, reward = Torque(action=steps.action.action), steps.next.reward.squeeze(-1)
-    return Step(swing=steps.obs, torque=torque, reward=reward, after=steps.next.obs).flatten()
+    reward = steps.next.reward.squeeze(-1)
+    return Step(swing=steps.obs, torque=steps.action, reward=reward, after=steps.next.obs).flatten()
 
 
 # ---- the update -----------------------------------------------------------------------------------------------------
@@ -158,9 +163,8 @@ class Learner:
 
     def soft_value(self, critics: EnsembleModule, swing: Swing) -> Float[Tensor, "*batch"]:
         """What the lesser critic expects of the policy, and a bonus for being undecided."""
-        torque = self.agent.policy(swing)
-        assert torque.log_prob is not None
-        return value(critics, swing, torque).amin(0) - TEMPERATURE * torque.log_prob
+        drawn = self.agent.policy(swing)
+        return value(critics, swing, drawn).amin(0) - TEMPERATURE * drawn.log_prob
 
     def critics_loss(self, step: Step) -> Tensor:
         """How far the critics are from the reward and what is to be expected after it."""
@@ -211,9 +215,7 @@ def returns(agent: Agent, seed: int, count: int = 50) -> Float[Tensor, "count"]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = asked(__doc__, ROUNDS, arguments)
-    torch.manual_seed(options.seed)
-    torch.set_num_threads(1)  # The layers are small: several threads would wait for each other.
+    options = set_up(__doc__, ROUNDS, arguments)
     agent = Agent()
     curve = followed(train(agent, options.rounds, options.seed), options.rounds)
     curve.draw("Pendulum-v1: soft actor-critic", GOAL, options.out / "sac_pendulum.png")

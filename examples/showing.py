@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import mean
 from typing import Any, NamedTuple
 
+import torch
 from matplotlib.figure import Figure
 from PIL import Image
 from torch import Tensor
@@ -28,13 +29,16 @@ class Asked(NamedTuple):
     out: Path
 
 
-def asked(doc: str | None, rounds: int, arguments: Sequence[str] | None) -> Asked:
-    """Read the command line, or the arguments in place of it."""
+def set_up(doc: str | None, rounds: int, arguments: Sequence[str] | None) -> Asked:
+    """Read the command line, or the arguments in place of it, and seed torch."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=rounds, help=f"of acting and learning: {rounds}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("runs"), help="the folder of the pictures: runs")
-    return Asked(**vars(parser.parse_args(arguments)))
+    options = Asked(**vars(parser.parse_args(arguments)))
+    torch.manual_seed(options.seed)
+    torch.set_num_threads(1)  # The layers are small: several threads would wait for each other.
+    return options
 
 
 class Curve:

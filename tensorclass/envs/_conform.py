@@ -14,6 +14,7 @@ from .._tree.node import Node, is_tree, kind
 from ._keys import leaves_of
 from ._masks import over_batch, reset_masks
 from ._specs.leaf import LeafSpec
+from ._specs.plain import NonTensor
 
 
 def not_new(owner: str, method: str, out: Any, given: Any) -> Exception:
@@ -126,7 +127,9 @@ def check_actions(env: Any, td: Any) -> None:
 
 
 def check_known(key: Key, spec: Any) -> None:
-    """Refuse to draw an action one of whose sizes has only a name."""
+    """Refuse to draw an action that is no tensor, or one of whose sizes has only a name."""
+    if isinstance(spec, NonTensor) and spec.rand() is None:
+        raise errors.KindError(f"no {errors.name_of(key)} can be drawn: its spec is {spec!r}; give a policy")
     if isinstance(spec, LeafSpec) and -1 in spec.shape:
         raise errors.ShapeError(
             f"no {errors.name_of(key)} can be drawn: its spec has shape {list(spec.shape)}, and -1 is any size; "

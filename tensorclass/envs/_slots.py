@@ -129,7 +129,11 @@ class SpecSlots(Suggesting):
                     )
         return with_flags(value) if slot == "full_done_spec" else value
 
+    def _refresh(self) -> None:
+        """Make the specs anew, if they are not kept."""
+
     def _tree(self, slot: str) -> Composite:
+        self._refresh()
         tree: Composite = (self._full_output if slot in OUTPUTS else self._full_input)[slot]
         return tree
 
@@ -143,6 +147,7 @@ class SpecSlots(Suggesting):
     @property
     def output_spec(self) -> Composite:
         """The specs of what the environment gives: full_observation_spec, full_reward_spec, full_done_spec."""
+        self._refresh()
         return self._full_output
 
     @output_spec.setter
@@ -152,6 +157,7 @@ class SpecSlots(Suggesting):
     @property
     def input_spec(self) -> Composite:
         """The specs of what the environment takes: full_action_spec, full_state_spec."""
+        self._refresh()
         return self._full_input
 
     @input_spec.setter

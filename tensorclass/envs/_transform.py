@@ -90,10 +90,19 @@ class Transform(Suggesting):
         """The out_keys for some in_keys, where none are given."""
         return reads
 
-    def _give(self, place: int, keys: Keys) -> None:
-        self._given[place] = None if keys is None else keys_of(SIDES[place], keys)
-        self._find_keys(None)
-        self._changed()
+    def _give(self, changes: dict[int, Keys]) -> None:
+        """Take other keys; if they, or the environment, will not have them, those before stay."""
+        before = list(self._given)
+        try:
+            for place, keys in changes.items():
+                self._given[place] = None if keys is None else keys_of(SIDES[place], keys)
+            self._find_keys(None)
+            self._changed()
+        except Exception:
+            self._given = before
+            self._find_keys(None)
+            self._changed()
+            raise
 
     @property
     def in_keys(self) -> list[Key]:
@@ -102,9 +111,8 @@ class Transform(Suggesting):
 
     @in_keys.setter
     def in_keys(self, keys: Keys) -> None:
-        if self._given[1] is not None and keys is not None and self._given[1] == self._given[0]:
-            self._given[1] = None
-        self._give(0, keys)
+        follow = self._given[1] is not None and keys is not None and self._given[1] == self._given[0]
+        self._give({0: keys, 1: None} if follow else {0: keys})
 
     @property
     def out_keys(self) -> list[Key]:
@@ -113,7 +121,7 @@ class Transform(Suggesting):
 
     @out_keys.setter
     def out_keys(self, keys: Keys) -> None:
-        self._give(1, keys)
+        self._give({1: keys})
 
     @property
     def in_keys_inv(self) -> list[Key]:
@@ -122,7 +130,7 @@ class Transform(Suggesting):
 
     @in_keys_inv.setter
     def in_keys_inv(self, keys: Keys) -> None:
-        self._give(2, keys)
+        self._give({2: keys})
 
     @property
     def out_keys_inv(self) -> list[Key]:
@@ -131,7 +139,7 @@ class Transform(Suggesting):
 
     @out_keys_inv.setter
     def out_keys_inv(self, keys: Keys) -> None:
-        self._give(3, keys)
+        self._give({3: keys})
 
     # ---- the data -----------------------------------------------------------------------------------------------
 

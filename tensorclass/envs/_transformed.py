@@ -458,27 +458,9 @@ class TransformedEnv(EnvBase[Obs, Action]):
     def device(self, value: Any) -> None:
         raise fixed("device")
 
-    @property
-    def output_spec(self) -> Any:
-        """The specs of what comes out of the chain: full_observation_spec, full_reward_spec, full_done_spec."""
+    def _refresh(self) -> None:
         if not self.cache_specs:
             self._build()
-        return self._full_output
-
-    @output_spec.setter
-    def output_spec(self, value: Any) -> None:
-        EnvBase.output_spec.fset(self, value)  # type: ignore[attr-defined]  # It is a property.
-
-    @property
-    def input_spec(self) -> Any:
-        """The specs of what goes into the chain from outside: full_action_spec, full_state_spec."""
-        if not self.cache_specs:
-            self._build()
-        return self._full_input
-
-    @input_spec.setter
-    def input_spec(self, value: Any) -> None:
-        EnvBase.input_spec.fset(self, value)  # type: ignore[attr-defined]  # It is a property.
 
     def _put_spec(self, slot: str, value: Any) -> None:
         raise errors.StructureError(

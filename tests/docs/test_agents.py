@@ -43,8 +43,9 @@ def some_steps(count: int = 3, length: int = 40) -> ppo.Steps:
 
 
 def test_an_advantage_is_the_discounted_sum_of_surprises_up_to_the_end_of_the_episode() -> None:
-    steps, critic = some_steps(), ppo.Critic()
-    after, lesson = steps.next, ppo.lessons(critic, steps)
+    steps, agent = some_steps(), ppo.Agent()
+    critic = agent.critic
+    after, lesson = steps.next, ppo.lessons(agent, steps)
     assert after.done.any()
 
     expected, ahead = critic(steps.obs).value, critic(after.obs).value
@@ -66,18 +67,19 @@ def test_the_first_ratio_is_one() -> None:
     with torch.no_grad():
         steps = env.rollout(5, agent.policy)
 
-    torch.testing.assert_close(agent.log_prob(steps.obs, steps.action), steps.action.log_prob)
+    lesson = ppo.lessons(agent, steps)
+    by_hand = agent.actor(steps.obs).logits.log_softmax(-1).gather(-1, steps.action.action.unsqueeze(-1)).squeeze(-1)
+    torch.testing.assert_close(lesson.log_prob, by_hand)
+    torch.testing.assert_close(agent.log_prob(lesson.cart, lesson.push), lesson.log_prob)
 
 
 def test_steps_outside_of_the_clip_teach_the_policy_nothing() -> None:
     agent = ppo.Agent()
-    lesson = ppo.lessons(agent.critic, some_steps()).flatten()
-    assert lesson.push.log_prob is not None
+    lesson = ppo.lessons(agent, some_steps()).flatten()
     lesson.advantage = torch.arange(len(lesson)).float()
     better = lesson.advantage > lesson.advantage.mean()
     # As if the good choices had been made much more probable since, and the bad ones much less.
-    log_prob = torch.where(better, lesson.push.log_prob - 5, lesson.push.log_prob + 5)
-    lesson = lesson.replace(push=ppo.Push(action=lesson.push.action, log_prob=log_prob))
+    lesson.log_prob = torch.where(better, lesson.log_prob - 5, lesson.log_prob + 5)
     ppo.loss(agent, lesson, clip=0.2).backward()
 
     assert all(not one.grad.any() for one in agent.actor.parameters() if one.grad is not None)
@@ -119,7 +121,6 @@ def test_what_a_critic_is_to_say_is_what_the_lesser_target_expects_and_a_bonus()
 
     torch.manual_seed(0)
     torque = agent.policy(step.after)
-    assert torque.log_prob is not None
     ahead = sac.value(agent.target, step.after, torque).amin(0) - sac.TEMPERATURE * torque.log_prob
     goal = step.reward + sac.DISCOUNT * ahead
     one, other = sac.value(agent.critics, step.swing, step.torque)

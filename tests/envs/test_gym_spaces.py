@@ -10,7 +10,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
-from tensorclass import TensorClass, TensorDict
+from tensorclass import NonTensorData, TensorClass, TensorDict
 from tensorclass.envs import (
     Binary,
     Bounded,
@@ -57,6 +57,16 @@ PLAIN: dict[str, spaces.Space[Any]] = {
 every_space = pytest.mark.parametrize("space", [pytest.param(space, id=name) for name, space in SPACES.items()])
 every_plain = pytest.mark.parametrize("space", [pytest.param(space, id=name) for name, space in PLAIN.items()])
 each_way = pytest.mark.parametrize("as_index", [True, False], ids=["numbers", "marks"])
+
+
+@pytest.mark.parametrize("space", [spaces.Text(5), spaces.Sequence(spaces.Box(-1, 1, (1,)))])
+def test_an_action_that_is_no_tensor_needs_a_policy(space: spaces.Space[Any]) -> None:
+    env = GymWrapper(Echo(spaces.Discrete(2), space))
+    with pytest.raises(TypeError, match=r"^no 'action' can be drawn: its spec is NonTensor\(.*\); give a policy$"):
+        env.rollout(2)
+
+    actions = iter([space.sample(), space.sample()])
+    assert len(env.rollout(2, lambda td: td.set("action", NonTensorData(next(actions))))) == 2
 
 
 def by_hand(space: spaces.Space[Any], raw: Any, as_index: bool) -> Any:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from ..._rules import chain, errors
 from ..._rules.keys import Key
-from .._entries import drop
+from .._entries import drop, prefix
 from .._specs.base import TensorSpec
 from .._specs.box import Bounded, Unbounded
 from .._specs.composite import Composite
@@ -52,12 +52,10 @@ class Leafwise(Keeps):
         if not isinstance(specs, Composite):
             return
         for key in keys:
-            if key in specs.keys(True) and len(specs[key].shape) - len(specs.shape) < least:
-                raise errors.ShapeError(
-                    chain.too_few_dims(
-                        type(self).__name__, key, tuple(specs[key].shape), tuple(specs.shape), least, which
-                    )
-                )
+            if key in specs.keys(True):
+                shape, batch = tuple(specs[key].shape), tuple(specs[prefix(key)].shape if prefix(key) else specs.shape)
+                if len(shape) - len(batch) < least:
+                    raise errors.ShapeError(chain.too_few_dims(type(self).__name__, key, shape, batch, least, which))
 
     def transform_observation_spec(self, observation_spec: Any) -> Any:
         """The spec of each observation that is read."""

@@ -286,3 +286,12 @@ def test_a_key_of_a_later_transform_is_not_there_yet() -> None:
 def test_a_misspelt_in_key_inv_is_named() -> None:
     with pytest.raises(KeyError, match="HalfAction: no key 'acton'; did you mean 'action'"):
         TransformedEnv(Counter(), HalfAction(in_keys_inv=["acton"]))
+
+
+def test_keys_that_are_refused_leave_those_before() -> None:
+    env = TransformedEnv(Counter(), ObservationNorm(0.0, 2.0, in_keys=["observation"]))
+    with pytest.raises(KeyError, match="^ObservationNorm: no key 'observatoin'"):
+        env.transform.in_keys = ["observatoin"]
+
+    assert env.transform.in_keys == ["observation"] and env.transform.out_keys == ["observation"]
+    assert env.rollout(3)["observation"].flatten().tolist() == [0, 2, 4]

@@ -37,7 +37,7 @@ from tensorclass.envs import (
     UnsqueezeTransform,
 )
 from tests.envs.transforms.worlds import Pictures
-from tests.envs.worlds import Counter
+from tests.envs.worlds import Agents, Counter
 
 
 @pytest.mark.parametrize(
@@ -165,6 +165,13 @@ def test_batch_dims_are_not_for_a_transform_of_dims(make: Callable[[], Transform
         f"{type(transform).__name__}: 'vec' has shape {[*batch, 3]} and batch size {list(batch)}; "
         f"it must have at least {needs}"
     )
+
+
+def test_the_dims_of_agents_are_not_for_a_transform_either() -> None:
+    with pytest.raises(
+        RuntimeError, match=r"^FlattenObservation: \('agents', 'pos'\) has shape \[4, 2, 3\] and batch size \[4, 2\]"
+    ):
+        TransformedEnv(Agents((4,)), FlattenObservation(-2, -1, in_keys=[("agents", "pos")]))
 
 
 def test_the_dims_of_an_action_are_counted_too() -> None:

@@ -12,6 +12,7 @@ import torch
 from tensorclass import TensorDict
 from tensorclass.envs import (
     Compose,
+    Composite,
     DeviceCastTransform,
     ExcludeTransform,
     ObservationNorm,
@@ -496,3 +497,14 @@ def test_an_environment_without_its_transforms_is_the_one_below() -> None:
 
     assert set(env.reset().keys()) == {"step_count", "done", "terminated"}
     assert hasattr(transforms_module, "_apply_to_composite")
+
+
+def test_specs_that_are_not_kept_follow_the_environment_below() -> None:
+    kept, read = TransformedEnv(Counter(), StepCounter()), TransformedEnv(Counter(), StepCounter(), cache_specs=False)
+    for env in (kept, read):
+        env.base_env.observation_spec = Composite(observation=Unbounded((1,)), more=Unbounded((2,)))
+
+    assert list(kept.observation_spec.keys()) == ["observation", "step_count"]
+    assert list(read.observation_spec.keys()) == ["observation", "more", "step_count"]
+    kept.empty_cache()
+    assert kept.observation_spec == read.observation_spec
