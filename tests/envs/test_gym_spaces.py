@@ -118,7 +118,7 @@ def same(one: Any, other: Any) -> bool:
 def test_observations_are_those_that_gymnasium_shows(space: spaces.Space[Any], as_index: bool) -> None:
     env, raw = GymWrapper(Echo(space), categorical_action_encoding=as_index), Echo(space)
     seen, _ = raw.reset(seed=1)
-    td = env.reset(seed=1)
+    td: TensorDict = env.reset(seed=1)
     for _ in range(2):
         assert same(entries(td, space, "observation"), by_hand(space, seen, as_index))
         seen, *_ = raw.step(0)

@@ -8,7 +8,19 @@ import pytest
 import torch
 
 from tensorclass import TensorDict, assert_close, lazy_stack
-from tensorclass.envs import Compose, EnvBase, Next, RewardSum, StepCounter, TransformedEnv, Transition, step_mdp
+from tensorclass.envs import (
+    Bounded,
+    Compose,
+    Composite,
+    EnvBase,
+    Next,
+    RewardSum,
+    StepCounter,
+    TransformedEnv,
+    Transition,
+    Unbounded,
+    step_mdp,
+)
 from tests.envs.worlds import Agents, Counter, Pendulum
 
 
@@ -335,6 +347,26 @@ def test_a_lazy_stack_is_stepped_row_by_row() -> None:
 
 
 @pytest.mark.slow
+def test_steps_on_the_meta_device_have_shapes_alone() -> None:
+    class Drift(EnvBase):
+        def __init__(self) -> None:
+            super().__init__(device="meta")
+            self.observation_spec = Composite(pos=Unbounded((1,)))
+            self.action_spec = Bounded(-1.0, 1.0, (1,))
+
+        def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+            return TensorDict(pos=torch.zeros(1, device="meta"))
+
+        def _step(self, tensordict: Any) -> Any:
+            pos = tensordict["pos"] + tensordict["action"]
+            return TensorDict(pos=pos, reward=-pos.abs(), terminated=pos > 3)
+
+    env = TransformedEnv(Drift(), Compose(StepCounter(), RewardSum()))
+    after = env.step(env.rand_action(env.reset()))["next"]
+
+    assert all(value.is_meta and value.shape == (1,) for value in after.values())
+
+
 def test_a_step_through_transforms_is_one_graph() -> None:
     env = TransformedEnv(Pendulum(), Compose(StepCounter(3), RewardSum()))
     start = env.rand_action(env.reset(env.gen_params(batch_size=[5])))
