@@ -127,7 +127,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 def equal(one: Any, other: Any) -> bool:
     """Whether two arguments are the same, as one bool."""
     if isinstance(one, Tensor) and isinstance(other, Tensor):
-            alike = one.shape == other.shape and one.device == other.device
+        alike = one.shape == other.shape and one.device == other.device
         return alike and (one.is_meta or bool(torch.equal(one, other)))  # There are no numbers on the meta device.
     if isinstance(one, (Tensor, Node)) or isinstance(other, (Tensor, Node)):
         return one is other
