@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Size, Tensor
 
+from ._rules.indexing import check_int
 from ._tree.index import Items
 from ._tree.join import equal
 from ._tree.node import Node
@@ -17,13 +18,23 @@ def is_flag(index: Tensor) -> bool:
     return index.ndim == 0 and index.dtype is torch.bool
 
 
-def picked(items: list[Any], index: Any) -> list[Any]:
+def are_apart(index: Items) -> bool:
+    """Whether index tensors have something between them that leaves a dim: the dims that they give then come first."""
+    left = [item for item in index if not isinstance(item, int)]
+    places = [place for place, item in enumerate(left) if isinstance(item, Tensor) and item.ndim]
+    return len(places) > 1 and places[-1] - places[0] >= len(places)
+
+
+def picked(items: list[Any], index: Any, batch: Size, dim: int) -> list[Any]:
     """The items that a slice, a 1-d tensor of ints or a mask picks."""
     if isinstance(index, slice):
         return items[index]
     if index.dtype is torch.bool:
         return [item for item, keep in zip(items, index.tolist()) if keep]
-    return [items[row] for row in index.tolist()]
+    rows: list[int] = index.tolist()
+    for row in rows:
+        check_int(row, batch, dim)
+    return [items[row] for row in rows]
 
 
 def row_of(item: Any, index: Items) -> Any:

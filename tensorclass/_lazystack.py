@@ -15,12 +15,13 @@ from ._container import Container, names_of
 from ._data import NonTensorStack, join_values
 from ._lazyentries import Entries
 from ._lazyitems import ItemMethods
-from ._lazyrows import column_of, is_flag, no_rows, picked, row_of
+from ._lazyrows import are_apart, column_of, is_flag, no_rows, picked, row_of
 from ._lazywrite import rows_for, writes
 from ._methods.planned import PlannedMoves
 from ._rules import errors
 from ._rules.dims import new_dim_in
 from ._rules.errors import Key
+from ._rules.indexing import check_int
 from ._rules.keys import path
 from ._rules.reserved import IN_PLACE
 from ._tensordict import TensorDict
@@ -211,7 +212,10 @@ class LazyStack(PlannedMoves, LazyNode, ItemMethods):
     def __getitem__(self, index: Any) -> Any:
         """An entry by key, or rows by index: rows of the stack dim are the items themselves."""
         if index.__class__ is int and self._dim == 0:
-            return self._items[index]
+            try:
+                return self._items[index]
+            except IndexError:
+                check_int(index, self._batch, 0)  # Raises, and says what there is.
         if isinstance(index, str) or (isinstance(index, tuple) and index and isinstance(index[0], (str, tuple))):
             return self._read(index)
         return self._rows(prepared(index, self._batch, spread_masks=False))
@@ -242,12 +246,11 @@ class LazyStack(PlannedMoves, LazyNode, ItemMethods):
                 return row_of(self._items[int(mine)], rest)
             return self._dense("index")[items]
         if isinstance(mine, int):
-            if not -len(self._items) <= mine < len(self._items):
-                raise errors.DimError(f"index: {mine} is out of range for batch dim {at} of size {len(self._items)}")
+            check_int(mine, self._batch, at)
             return row_of(self._items[mine], rest)
-        if torch.compiler.is_compiling() and isinstance(mine, Tensor):  # In a graph the rows would be data.
+        if are_apart(items) or (torch.compiler.is_compiling() and isinstance(mine, Tensor)):  # The rows would be data.
             return self._dense("index")[items]
-        chosen = picked(self._items, mine)
+        chosen = picked(self._items, mine, self._batch, at)
         if not chosen:
             return no_rows(row_of(self._items[0], rest), out_dim)
         return self._restack([row_of(item, rest) for item in chosen], out_dim)

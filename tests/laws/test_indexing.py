@@ -202,3 +202,22 @@ def test_rows_picked_by_a_tensor_are_what_torch_picks_in_memory_too(rows: list[i
 def test_a_row_that_is_not_there_is_torch_s_own_error(row: int) -> None:
     with pytest.raises(IndexError, match=f"index {row} is out of bounds for dimension 0 with size 4"):
         TensorDict(a=torch.rand(4), batch_size=[4])[torch.tensor([0, row])]
+
+
+@pytest.mark.parametrize("cut", [slice(0, 2), slice(0, 0), slice(None)], ids=str)
+@pytest.mark.parametrize("between", [None, slice(None)], ids=str)
+def test_index_tensors_that_stand_apart_put_their_dims_first_on_a_lazy_stack_too(cut: slice, between: Any) -> None:
+    dense = TensorDict(a=torch.rand(3, 4, 2, 2, 5), batch_size=[3, 4, 2, 2])
+    index = (cut, torch.tensor([0, 1, 1]), between, torch.tensor([True, False]))
+
+    got = dense.to_lazystack(0)[index]
+
+    assert got.batch_size == dense[index].batch_size == torch.zeros(3, 4, 2, 2)[index].shape
+    assert torch.equal(got["a"], dense[index]["a"])
+
+
+def test_a_row_that_a_lazy_stack_has_not_got_is_named() -> None:
+    stack = TensorDict(a=torch.rand(3), batch_size=[3]).to_lazystack(0)
+    for index in (5, torch.tensor([0, 5]), [5]):
+        with pytest.raises(errors.DimError, match="index: 5 is out of range for batch dim 0 of size 3"):
+            stack[index]
