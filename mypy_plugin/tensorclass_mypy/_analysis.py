@@ -29,16 +29,41 @@ class Program:
     def __init__(self) -> None:
         self.files: dict[str, File] = {}
         self.default: bool | None = None  # Whether torch's default dtype is changed, once somebody has asked.
+        self._here: tuple[Any, ...] | None = None  # The function of the last hook, and what mypy had said by then.
 
     def visit(self, api: Any) -> None:
         """A hook has fired: the function that mypy is in is walked, if it was not yet."""
+        if "site-packages" in api.path:
+            self._stay(api, None)
+            return
         tree = api.tree
         file = self.files.get(tree.path)
-        if file is None or file.tree is not tree:
+        if file is None or file.tree is not tree or file.shown is not api.errors.error_info_map:
             file = File(self, tree, api)
             self._keep(file)
         if file.interesting:
             file.visit(api)
+            self._stay(api, api.scope.stack[-1])
+        else:
+            self._stay(api, None)
+
+    def _stay(self, api: Any, node: Any) -> None:
+        """Until mypy leaves a function (None: a file), another hook would find nothing to do."""
+        if node is None or isinstance(node, FuncDef):
+            shown = api.errors.error_info_map
+            said, typ = shown.get(api.path), node.type if node is not None else None
+            self._here = api.scope.stack, node, typ, api.errors, shown, api.path, said
+
+    def is_here(self) -> bool:
+        """Whether mypy is there still, and has dropped nothing of what was said."""
+        if self._here is None:
+            return False
+        stack, node, typ, errors, shown, path, said = self._here
+        if errors.error_info_map is not shown:
+            return False
+        if node is None:  # The stack of a file that mypy has left holds the module alone.
+            return len(stack) > 1
+        return stack[-1] is node and node.type is typ and (said is None or shown.get(path) is said)
 
     def _keep(self, file: File) -> None:
         """A file's walks hold on to its syntax tree, which mypy would free: only the latest files are kept."""
@@ -53,7 +78,8 @@ class File:
     def __init__(self, program: Program, tree: MypyFile, api: Any) -> None:
         self.program = program
         self.tree = tree
-        self.worth = _worth.Worth(api, tree)
+        self.shown = api.errors.error_info_map  # Another after an edit, when the daemon still has the same tree.
+        self.worth = _worth.of(api, tree)
         self.interesting = not tree.is_stub and not _report.ignored(api, tree) and bool(self.worth.packages)
         self.done: dict[Any, tuple[Any, ...]] = {}
         self.walks: dict[Any, list[_report.Report]] = {}

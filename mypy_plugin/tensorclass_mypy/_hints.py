@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import Expression, FuncDef, Import, ImportFrom, MypyFile, NameExpr
+from mypy.nodes import Expression, FuncDef, Import, ImportFrom, MypyFile, NameExpr, SymbolTable
 from mypy.types import CallableType, ProperType, RawExpressionType, TupleType, UnboundType, UnionType, get_proper_type
 
 from tensorclass._rules import algebra
@@ -72,14 +72,14 @@ def imported(tree: MypyFile) -> dict[str, str]:
     return found
 
 
-_imports: dict[int, tuple[MypyFile, dict[str, str]]] = {}
+_imports: dict[int, tuple[SymbolTable, dict[str, str]]] = {}
 
 
 def names_of(tree: MypyFile) -> dict[str, str]:
     kept = _imports.get(id(tree))
-    if kept is None or kept[0] is not tree:
+    if kept is None or kept[0] is not tree.names:
         _imports.clear() if len(_imports) > 200 else None
-        kept = (tree, imported(tree))
+        kept = (tree.names, imported(tree))
         _imports[id(tree)] = kept
     return kept[1]
 

@@ -70,7 +70,9 @@ class TensorClassPlugin(Plugin):
     # and for the functions of the program that is checked, and leave all else to others.
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        return self._function if fullname == _marks.FUNCTION or self._is_ours(fullname) else None
+        if fullname == _marks.FUNCTION or self._is_ours(fullname):
+            return None if self.program.is_here() else self._function
+        return None
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
         owner, _, name = fullname.rpartition(".")
@@ -78,7 +80,9 @@ class TensorClassPlugin(Plugin):
             return None
         if name == "as_td_module":
             return self._as_td_module
-        return partial(self._key_method, name=name) if name in _typed_keys.METHODS else self._method
+        if name in _typed_keys.METHODS:
+            return partial(self._key_method, name=name)
+        return None if self.program.is_here() else self._method
 
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if fullname == _chains.ENV:
@@ -253,7 +257,7 @@ class TensorClassPlugin(Plugin):
         return _classes.on_type(ctx)
 
     def _visit(self, api: Any) -> None:
-        if self.config.facts and "site-packages" not in api.path:
+        if self.config.facts:
             safely(api, None, self.program.visit, api)
 
 

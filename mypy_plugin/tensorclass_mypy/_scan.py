@@ -24,6 +24,7 @@ from mypy.nodes import (
     NonlocalDecl,
     OpExpr,
     RefExpr,
+    SymbolTable,
     UnaryExpr,
     Var,
 )
@@ -86,7 +87,7 @@ def names_in(node: Node) -> set[str]:
 
 _DECLARES = re.compile(r"^[ \t]*(?:global|nonlocal)[ \t]+([\w, \t]+)", re.MULTILINE)
 _bound: dict[int, tuple[Block, set[Var]]] = {}
-_volatile: dict[int, tuple[MypyFile, set[str]]] = {}
+_volatile: dict[int, tuple[SymbolTable, set[str]]] = {}
 
 
 def bound_in(block: Block) -> set[Var]:
@@ -146,10 +147,10 @@ def captured(pattern: Node) -> set[Var]:
 def volatile_in(tree: MypyFile) -> set[str]:
     """Names that some function of a file binds from inside of another (nonlocal, global)."""
     kept = _volatile.get(id(tree))
-    if kept is None or kept[0] is not tree:
+    if kept is None or kept[0] is not tree.names:  # After an edit the daemon has the same tree, with other names.
         if len(_volatile) > 200:
             _volatile.clear()
-        kept = (tree, _volatile_in(tree))
+        kept = (tree.names, _volatile_in(tree))
         _volatile[id(tree)] = kept
     return kept[1]
 
@@ -168,16 +169,16 @@ def _volatile_in(tree: MypyFile) -> set[str]:
 CHANGING = {
     "append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse", "update", "setdefault", "popitem",
 }  # fmt: skip
-_changed: dict[int, tuple[MypyFile, set[str]]] = {}
+_changed: dict[int, tuple[SymbolTable, set[str]]] = {}
 
 
 def changed_in(tree: MypyFile) -> set[str]:
     """Names of lists and dicts that a file may change: by a method or an index, under another name, in a function."""
     kept = _changed.get(id(tree))
-    if kept is None or kept[0] is not tree:
+    if kept is None or kept[0] is not tree.names:
         if len(_changed) > 200:
             _changed.clear()
-        kept = (tree, set(_changed_in(tree)))
+        kept = (tree.names, set(_changed_in(tree)))
         _changed[id(tree)] = kept
     return kept[1]
 
@@ -241,13 +242,27 @@ def _imported(tree: MypyFile) -> set[str]:
     return found
 
 
+_text: list[tuple[SymbolTable, str | None, list[str]]] = []  # Of the file that was asked for last.
+
+
 def text_of(tree: MypyFile) -> str | None:
     """The text of a file; None for a piece of text that is no file."""
-    try:
-        with open(tree.path, encoding="utf-8") as file:
-            return file.read()
-    except (OSError, UnicodeDecodeError):
-        return None
+    return _read(tree)[1]
+
+
+def lines_of(tree: MypyFile) -> list[str]:
+    return _read(tree)[2]
+
+
+def _read(tree: MypyFile) -> tuple[SymbolTable, str | None, list[str]]:
+    if not _text or _text[0][0] is not tree.names:
+        try:
+            with open(tree.path, encoding="utf-8") as file:
+                text: str | None = file.read()
+        except (OSError, UnicodeDecodeError):
+            text = None
+        _text[:] = [(tree.names, text, text.split("\n") if text is not None else [])]
+    return _text[0]
 
 
 def expects_errors(expr: Expression) -> bool:

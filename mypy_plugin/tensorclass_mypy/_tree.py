@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from mypy.nodes import Argument, Block, CallExpr, Node
-from mypy.patterns import Pattern
 
 # Where the nodes of each class keep their parts.
 _PARTS: dict[str, tuple[str, ...]] = {
@@ -70,18 +69,15 @@ def children(node: Node) -> list[Node]:
     """The nodes directly below."""
     found: list[Node] = []
     for part in _PARTS.get(type(node).__name__, ()):
-        value = getattr(node, part, None)
-        if value is not None:
-            _add(value, found)
+        _add(getattr(node, part, None), found)
     return found
 
 
 def _add(part: Any, found: list[Node]) -> None:
-    if isinstance(part, (list, tuple)):
+    if type(part) is list or type(part) is tuple:
         for item in part:
-            if item is not None:
-                _add(item, found)
-    elif isinstance(part, (Node, Pattern)):
+            _add(item, found)
+    elif part is not None:
         found.append(part)
 
 
@@ -93,7 +89,8 @@ def below(node: Node, inside_functions: bool = True) -> Iterator[Node]:
         yield one
         if not inside_functions and one is not node and type(one).__name__ in ("FuncDef", "LambdaExpr", "ClassDef"):
             continue
-        stack += children(one)
+        for part in _PARTS.get(type(one).__name__, ()):
+            _add(getattr(one, part, None), stack)
 
 
 __all__ = ["Argument", "Block", "CallExpr", "below", "children"]

@@ -56,11 +56,12 @@ def is_container(info: TypeInfo) -> bool:
 
 
 def is_tensor(info: TypeInfo) -> bool:
-    return any(base.fullname in ("torch._tensor.Tensor", "torch.Tensor", "torch._C.TensorBase") for base in info.mro)
+    has_base = info.has_base
+    return has_base("torch._tensor.Tensor") or has_base("torch.Tensor") or has_base("torch._C.TensorBase")
 
 
 def is_module(info: TypeInfo) -> bool:
-    return any(base.fullname == "torch.nn.modules.module.Module" for base in info.mro)
+    return info.has_base("torch.nn.modules.module.Module")
 
 
 def is_library(info: TypeInfo) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mypy.nodes import FuncDef, Import, ImportAll, ImportFrom, MypyFile, TypeInfo
+from mypy.nodes import FuncDef, Import, ImportAll, ImportFrom, MypyFile, SymbolTable, TypeInfo
 
 from . import _aliases, _scan
 from ._types import is_module
@@ -28,6 +28,17 @@ _CALLS = re.compile(r"\bself\.[\w.]+(?:\[[^\]]*\])?\(")
 _STRICT = ("MultiheadAttention(", "GroupNorm(", "coderLayer(")  # Layers that not every size will do for.
 
 
+_files: dict[str, tuple[MypyFile, Any, Worth]] = {}
+
+
+def of(api: Any, tree: MypyFile) -> Worth:
+    """What a file says, found out once: mypy comes back to a file whose functions wait for those of another."""
+    kept, shown = _files.get(tree.path), api.errors.error_info_map
+    if kept is None or kept[0] is not tree or kept[1] is not shown:
+        kept = _files[tree.path] = tree, shown, Worth(api, tree)
+    return kept[2]
+
+
 class Worth:
     """What one file says of this."""
 
@@ -36,18 +47,18 @@ class Worth:
         self.packages = _packages(api, tree)
         self.all = "tensorclass" in self.packages or _has_shapes(api, tree)
         text = None if self.all or not self.packages else _scan.text_of(tree)
-        self.lines = text.split("\n") if text is not None else None
-        self.layers = text is not None and _LAYERS.search(text) is not None
-        self.known: dict[FuncDef, bool] = {}
-        self.classes: dict[TypeInfo, bool] = {}
+        self.all = self.all or text is None
+        self.layers = text is not None and ("nn." in text or "torch.nn" in text) and _LAYERS.search(text) is not None
+        self.known: dict[int, bool] = {}  # By the line of a function.
+        self.classes: dict[str, bool] = {}
 
     def walk(self, node: FuncDef) -> bool:
         """Whether a walk of a function may find something."""
-        if self.lines is None:
+        if self.all:
             return True
-        known = self.known.get(node)
+        known = self.known.get(node.line)
         if known is None:
-            known = self.known[node] = self._walk(node, self.lines)
+            known = self.known[node.line] = self._walk(node, _scan.lines_of(self.tree))
         return known
 
     def _walk(self, node: FuncDef, lines: list[str]) -> bool:
@@ -57,18 +68,18 @@ class Worth:
             return True  # Layers that are called one after the other: their sizes stand in __init__.
         if self.layers and any(word in text for word in _STRICT):
             return True
-        if self.layers and not module and _SIZED.search(text) is not None and "nn." in text:
+        if self.layers and not module and "nn." in text and _SIZED.search(text) is not None:
             return True
         return any(source in text for source in _SOURCES) and _NUMBER.search(text) is not None
 
     def _sized(self, info: TypeInfo, lines: list[str]) -> bool:
         """Whether a class has layers whose sizes are numbers."""
-        known = self.classes.get(info)
+        known = self.classes.get(info.fullname)
         if known is None:
             own = [base.defn for base in info.mro if base.module_name == self.tree.fullname]
             texts = ["\n".join(lines[defn.line - 1 : defn.end_line]) for defn in own]
             known = any(_SIZED.search(text) is not None or _NAMED.search(text) is not None for text in texts)
-            self.classes[info] = known
+            self.classes[info.fullname] = known
         return known
 
     def _text(self, node: FuncDef, lines: list[str]) -> str:
@@ -98,18 +109,19 @@ def _has_shapes(api: Any, tree: MypyFile) -> bool:
 def _packages(api: Any, tree: MypyFile) -> set[str]:
     """Which of our packages a file uses, itself or through a module that it imports."""
     names = _named(tree)
-    found: set[str] = {name.split(".", 1)[0] for name in names} & PACKAGES
+    found = _ours(names)
     seen = {tree.fullname, *PACKAGES}
     for _ in range(DEPTH):
         if "tensorclass" in found:
             break
         inner: set[str] = set()
-        for name in names:
-            other = None if name in seen or name.startswith("torch.") else api.modules.get(name)
-            seen.add(name)
+        for name in names - seen:
+            other = None if name.startswith("torch.") else api.modules.get(name)
             if other is not None and not other.is_stub and "site-packages" not in other.path:
-                inner |= _mentioned(other)
-        found |= {name.split(".", 1)[0] for name in inner} & PACKAGES
+                modules, ours = _mentioned(other)
+                inner |= modules
+                found |= ours
+        seen |= names
         names = inner
     return found
 
@@ -133,13 +145,13 @@ def _named(tree: MypyFile) -> set[str]:
     return found
 
 
-_mentions: dict[str, tuple[MypyFile, set[str]]] = {}
+_mentions: dict[str, tuple[SymbolTable, set[str], set[str]]] = {}
 
 
-def _mentioned(tree: MypyFile) -> set[str]:
-    """The modules that the names of a module come from. (A module out of mypy's cache has no import statements.)"""
+def _mentioned(tree: MypyFile) -> tuple[set[str], set[str]]:
+    """The modules that the names of a module come from (one out of mypy's cache has no imports); which are of ours."""
     kept = _mentions.get(tree.fullname)
-    if kept is None or kept[0] is not tree:
+    if kept is None or kept[0] is not tree.names:
         found: set[str] = set()
         for symbol in tree.names.values():
             node = symbol.node
@@ -148,6 +160,9 @@ def _mentioned(tree: MypyFile) -> set[str]:
             elif node is not None and node.fullname:
                 found.add(node.fullname.rpartition(".")[0])
         found.discard(tree.fullname)
-        kept = (tree, found)
-        _mentions[tree.fullname] = kept
-    return kept[1]
+        kept = _mentions[tree.fullname] = tree.names, found, _ours(found)
+    return kept[1], kept[2]
+
+
+def _ours(modules: set[str]) -> set[str]:
+    return {name.split(".", 1)[0] for name in modules} & PACKAGES

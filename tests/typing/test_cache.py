@@ -189,6 +189,19 @@ def test_the_daemon_answers_as_a_new_run_does(program: Path, daemon: list[str]) 
 
 
 @pytest.mark.slow
+def test_the_daemon_looks_again_at_functions_that_had_nothing_in_them(program: Path, daemon: list[str]) -> None:
+    def ask() -> list[str]:
+        return told(program, *daemon, "run", "--", tool="mypy.dmypy", caches=cache())
+
+    plain = "import torch\n\n\ndef total(x: torch.Tensor) -> torch.Tensor:\n    return x.sum()\n"
+    (program / "library.py").write_text("")
+    (program / "use.py").write_text(plain)
+    assert ask() == []
+    (program / "use.py").write_text("# A line\n" + plain.replace("x.sum()", "torch.zeros(2, 3) @ torch.zeros(4)"))
+    assert [row.split(":")[1] for row in ask()] == ["6"]
+
+
+@pytest.mark.slow
 def test_a_code_can_be_switched_off_on_a_line_and_in_the_settings(program: Path) -> None:
     (program / "use.py").write_text(USE.replace('child["z"]', 'child["z"]  # type: ignore[tensorclass-field]'))
     assert told(program) == FOUND[1:]
