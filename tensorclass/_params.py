@@ -146,7 +146,7 @@ class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompat
         self._register()
 
     def __getattr__(self, name: str) -> Any:
-        nested = object.__getattribute__(self, "_fields").get(name)  # Not self._fields, which may not be there yet.
+        nested = None if name == "_fields" else self._fields.get(name)  # The slot may not be filled yet.
         return of_module(nested) if is_tree(nested) else nn.Module.__getattr__(self, name)
 
     # ---- where both parents have a method ---------------------------------------------------------------------------

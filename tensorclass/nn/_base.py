@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from torch import nn
 from typing_extensions import Self
@@ -166,12 +166,17 @@ class TensorDictModuleBase(nn.Module):
         return graph_of(self)
 
     def __prepare_scriptable__(self) -> Any:
-        raise errors.KindError(
-            f"{type(self).__name__} cannot be scripted: TorchScript has no containers; torch.compile would do"
-        )
+        refuse_script(self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({flow_line(self)})"
+
+
+def refuse_script(module: nn.Module) -> NoReturn:
+    """What torch.jit.script of any module here comes to."""
+    raise errors.KindError(
+        f"{type(module).__name__} cannot be scripted: TorchScript has no containers; torch.compile would do"
+    )
 
 
 def _leave_out(module: Any, args: Any, out: Any) -> None:

@@ -73,7 +73,7 @@ def graph_of(module: Any) -> Graph:
 def _steps(module: Any) -> Iterator[Step]:
     inner = getattr(module, "_steps", None)
     if inner is None:
-        yield Step(name_of(getattr(module, "module", module)), tuple(module.in_keys), tuple(module.out_keys_source))
+        yield Step(name_of(_called(module)), tuple(module.in_keys), tuple(module.out_keys_source))
     else:
         for one in inner():
             yield from _steps(one)
@@ -81,8 +81,13 @@ def _steps(module: Any) -> Iterator[Step]:
 
 def flow_line(module: Any) -> str:
     """A module on a line: what it reads, what it calls, what it writes."""
-    name = name_of(getattr(module, "module", None) or type(module).__name__)
-    return f"{shown_keys(module.in_keys)} -> {name} -> {shown_keys(module.out_keys)}"
+    return f"{shown_keys(module.in_keys)} -> {name_of(_called(module))} -> {shown_keys(module.out_keys)}"
+
+
+def _called(module: Any) -> object:
+    """What a module by key wraps; of one that wraps nothing, the name of its class."""
+    inner = [getattr(module, name, None) for name in ("module", "func", "tc_module")]
+    return next((one for one in inner if one is not None), type(module).__name__)
 
 
 def name_of(module: object) -> str:

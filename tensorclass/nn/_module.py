@@ -37,7 +37,8 @@ class TensorDictModule(TensorDictModuleBase):
     in_keys: positional arguments, or a dict from argument name to key (from key to argument name with
     out_to_in_map=False). out_keys: a key for each output, "_" to drop it. inplace: True writes into the input, False
     into a new TensorDict without batch size, "empty" into one with the batch size and device of the input. strict: an
-    input that is not there is an error before the call; it is None otherwise. method: which method to call.
+    input that is not there is an error before the call; it is None otherwise. method, method_kwargs: which method
+    to call, and options that every call gets.
     """
 
     _selects_itself = True
@@ -68,7 +69,7 @@ class TensorDictModule(TensorDictModuleBase):
         self._strict = strict
         self._get_kwargs = dict(get_kwargs or {})
         flat = self._names is None and all(isinstance(key, str) for key in self._in_keys)
-        self._is_flat = flat and not strict and not get_kwargs and method is None
+        self._is_flat = flat and not (strict or get_kwargs or method or method_kwargs)
         self._is_quick = self._may_be_quick()
         self.module = module
 
@@ -161,10 +162,8 @@ class TensorDictModule(TensorDictModuleBase):
                 f"the in_keys are {self.in_keys}; {errors.count(len(args), 'argument')} more than that"
             )
         inputs = self._read(tensordict)
-        if self._method is None:
-            call = self._callee()
-        else:
-            call = getattr(self.module, self._method)
+        call = self._callee() if self._method is None else getattr(self.module, self._method)
+        if self._method_kwargs:
             kwargs = {**self._method_kwargs, **kwargs}
         if self._names is None:
             return call(*inputs, **kwargs)
@@ -198,7 +197,8 @@ class TensorDictModule(TensorDictModuleBase):
             cause.__cause__ = error.__cause__
             return error, cause
         cause.__cause__ = error
-        return KeyError(errors.inputs_missing(missing, list(type(tensordict).keys(tensordict, True)))), cause
+        there = [key for key in type(tensordict).keys(tensordict, True) if key not in missing]
+        return KeyError(errors.inputs_missing(missing, there)), cause
 
     def _is_none(self, tensordict: Any, key: Key) -> bool:
         try:

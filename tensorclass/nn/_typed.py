@@ -11,6 +11,7 @@ from .._rules import errors
 from .._tensorclass import TensorClass
 from .._tensordict import TensorDict
 from .._tree.node import kind
+from ._base import refuse_script
 from ._ends import bound_ends, check_end, class_of, resolved
 from ._hooks import is_hooked
 
@@ -75,6 +76,9 @@ class TensorClassModuleBase(nn.Module, ABC, Generic[In, Out]):
                 name = type(self).__name__
                 raise errors.KindError(f"{name}: forward gave {kind(out)}{again}, the output type is {gives.__name__}")
             return out
+
+    def __prepare_scriptable__(self) -> Any:
+        refuse_script(self)
 
     def as_td_module(self: TensorClassModuleBase[Any, TensorClass]) -> TensorClassModuleWrapper:
         """This module as one by key: it reads the fields of its input class and gives those of its output class.

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from tensorclass.nn import TensorDictModule, TensorDictSequential
+from tensorclass import TensorClass
+from tensorclass.nn import (
+    TensorClassModuleBase,
+    TensorDictModule,
+    TensorDictModuleBase,
+    TensorDictSequential,
+    WrapModule,
+)
 
 
 def model() -> TensorDictSequential:
@@ -37,6 +44,24 @@ def test_a_function_is_printed_with_its_place() -> None:
     place = f"test_graph.py:{double.__code__.co_firstlineno}"
 
     assert repr(TensorDictModule(double, ["x"], ["y"])) == f"TensorDictModule([x] -> <lambda> ({place}) -> [y])"
+
+
+def test_whatever_a_module_wraps_is_printed() -> None:
+    class Word(TensorClass):
+        x: Tensor
+
+    class Same(TensorClassModuleBase[Word, Word]):
+        def forward(self, x: Word) -> Word:
+            return x
+
+    class Own(TensorDictModuleBase):
+        in_keys, out_keys = ["x"], ["y"]
+
+    assert repr(WrapModule(torch.neg, in_keys=["x"], out_keys=["y"])) == "WrapModule([x] -> neg -> [y])"
+    assert repr(Same().as_td_module()) == "TensorClassModuleWrapper([x] -> Same() -> [x])"
+    assert repr(TensorDictModule(nn.Sequential(), ["x"], ["y"])) == "TensorDictModule([x] -> Sequential() -> [y])"
+    assert repr(Own()) == "Own([x] -> Own -> [y])"
+    assert [step.name for step in Own().graph().steps] == ["Own"]
 
 
 def test_the_graph_lays_sequences_flat() -> None:

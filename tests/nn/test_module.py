@@ -256,6 +256,14 @@ def test_a_module_that_cannot_take_none_fails_with_the_missing_keys_and_the_near
     assert isinstance(error.value.__cause__.__cause__, TypeError)  # type: ignore[union-attr]  # What Linear said.
 
 
+def test_an_input_that_is_none_is_not_offered_as_the_nearest_key() -> None:
+    with pytest.raises(KeyError) as error:
+        TensorDictModule(nn.Linear(3, 4), ["x"], ["y"])(TensorDict(x=None, z=torch.ones(3)))
+
+    said = "Some tensors that the module needs were not found; the keys here are 'z'; the following inputs are None: "
+    assert words(error.value) == said + "{'x'}."
+
+
 def test_strict_names_the_first_missing_key_before_the_call() -> None:
     called: list[int] = []
     module = TensorDictModule(lambda x, y: called.append(1), ["pos", "vel"], ["hidden"], strict=True)
@@ -402,6 +410,13 @@ class Plain(TensorDictModuleBase):
         tensordict["y"] = tensordict["x"] + 1
         tensordict["z"] = tensordict["x"] + 2
         return tensordict
+
+
+@pytest.mark.parametrize("by_keyword", [False, True])
+def test_options_of_the_method_are_given_to_forward_too(by_keyword: bool) -> None:
+    module = TensorDictModule(lambda x, scale=1: scale * x, ["x"], ["y"], method_kwargs={"scale": 3})
+
+    assert (module(x=torch.ones(2)) if by_keyword else module(TensorDict(x=torch.ones(2)))["y"]).tolist() == [3, 3]
 
 
 def test_keys_in_the_class_are_the_keys_of_the_module() -> None:

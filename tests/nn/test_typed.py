@@ -411,6 +411,12 @@ def test_rows_of_the_output_class_are_of_it() -> None:
     assert isinstance(Rows()(Pair(a=torch.ones(1), b=torch.ones(1))), Result)
 
 
+@pytest.mark.filterwarnings("ignore:`torch.jit.script`:DeprecationWarning")
+def test_torchscript_is_refused() -> None:
+    with pytest.raises(TypeError, match="^SumDiff cannot be scripted: TorchScript has no containers"):
+        torch.jit.script(SumDiff())
+
+
 def test_a_declared_batch_in_a_type_argument_stands_for_its_class() -> None:
     class Named(TensorClassModuleBase[Shaped[Point, "b"], Speed]):  # type: ignore[type-var,unused-ignore]
         def forward(self, x: Point) -> Speed:
