@@ -56,11 +56,30 @@ def exchange(call: str, number: int, group: Group, device: torch.device) -> list
     dist.all_gather(every, mine, group)
     calls, numbers = zip(*[one.tolist() for one in every])
     if len(set(calls)) > 1:  # Every rank has compared the same numbers, so all come here or none.
-        (lead, said), *others = _told(call, group).items()
-        rank, other = next((rank, other) for rank, other in others if other != said)
-        must = "all ranks must make the same call"
-        raise errors.StructureError(f"rank {lead} calls {said}, rank {rank} calls {other}; {must}")
+        raise _calls_differ(call, group)
     return list(numbers)
+
+
+def from_source(call: str, numbers: list[int], group: Group, device: torch.device) -> list[int]:
+    """The numbers that one rank gives, the others give zeros; StructureError on all unless all make the same call.
+
+    A maximum, which takes about as long as a broadcast, and ends where the ranks do not agree on the source.
+    """
+    mark = digest(call)
+    header = torch.tensor([mark, -mark, *numbers], device=device)
+    dist.all_reduce(header, dist.ReduceOp.MAX, group)
+    most, least, *given = header.tolist()
+    if most != -least:
+        raise _calls_differ(call, group)
+    return given  # type: ignore[no-any-return]  # A tensor of ints is a list of them.
+
+
+def _calls_differ(call: str, group: Group) -> Exception:
+    (lead, said), *others = _told(call, group).items()
+    rank, other = next((rank, other) for rank, other in others if other != said)
+    return errors.StructureError(
+        f"rank {lead} calls {said}, rank {rank} calls {other}; all ranks must make the same call"
+    )
 
 
 def check_agreement(call: str, op: str, node: Node, group: Group, device: torch.device) -> None:

@@ -13,7 +13,7 @@ from torch.nn.functional import pad
 from .._container import Container
 from .._rules import errors
 from .._tree import walk
-from ._agree import Group, device_of, difference, exchange, ranks_of, structure
+from ._agree import Group, device_of, difference, exchange, from_source, ranks_of, structure
 from ._payload import failure, opened, payload_or_failure
 
 C = TypeVar("C", bound=Container)
@@ -26,10 +26,9 @@ def broadcast(container: C | None, src: int = 0, *, group: Group = None) -> C:
     """
     here, device = dist.get_rank() == src, device_of(group)
     message, failed = payload_or_failure(container, device, "broadcast", src) if here else (None, None)
-    length = torch.tensor([0 if message is None else len(message)], device=device)
-    dist.broadcast(length, src, group)
+    (length,) = from_source(f"broadcast(src={src})", [0 if message is None else len(message)], group, device)
     if message is None:
-        message = torch.empty(int(length), dtype=torch.uint8, device=device)
+        message = torch.empty(length, dtype=torch.uint8, device=device)
     dist.broadcast(message, src, group)
     if failed is not None:
         raise failed
@@ -81,14 +80,13 @@ def scatter(parts: Sequence[C] | None, src: int = 0, *, group: Group = None) -> 
     size, device = dist.get_world_size(group), device_of(group)
     here = dist.get_rank() == src
     messages, failed = _parts(parts, src, size, device) if here else ([], None)
-    lengths = torch.tensor([len(one) for one in messages] or [0] * size, device=device)
-    dist.broadcast(lengths, src, group)
-    longest = int(lengths.max())
+    lengths = from_source(f"scatter(src={src})", [len(one) for one in messages] or [0] * size, group, device)
+    longest = max(lengths)
     out = torch.empty(longest, dtype=torch.uint8, device=device)
     dist.scatter(out, [pad(one, (0, longest - len(one))) for one in messages] if here else None, src, group)
     if failed is not None:
         raise failed
-    return opened(out[: int(lengths[ranks_of(group).index(dist.get_rank())])])  # type: ignore[no-any-return]
+    return opened(out[: lengths[ranks_of(group).index(dist.get_rank())]])  # type: ignore[no-any-return]
 
 
 def _parts(parts: Any, src: int, size: int, device: torch.device) -> tuple[list[Tensor], Exception | None]:

@@ -128,6 +128,9 @@ def called_another(rank: int) -> Any:
         [lambda: distributed.all_gather(td), lambda: distributed.all_reduce(td)],
         [lambda: distributed.gather(td, 0), lambda: distributed.gather(td, 1)],
         [lambda: distributed.reduce(td, 0, "sum"), lambda: distributed.reduce(td, 0, "max")],
+        [lambda: distributed.broadcast(td, 0), lambda: distributed.broadcast(td, 1)],
+        [lambda: distributed.broadcast(td, 1), lambda: distributed.broadcast(td, 0)],
+        [lambda: distributed.scatter([td, td], 0), lambda: distributed.scatter([td, td], 1)],
     ]
     return [said_by(pair[rank]) for pair in pairs]
 
@@ -307,6 +310,9 @@ def test_ranks_that_call_another_thing_are_told_so(seen: Any) -> None:
         f"rank 0 calls all_gather(), rank 1 calls all_reduce('sum'); {must}",
         f"rank 0 calls gather(dst=0), rank 1 calls gather(dst=1); {must}",
         f"rank 0 calls reduce(0, 'sum'), rank 1 calls reduce(0, 'max'); {must}",
+        f"rank 0 calls broadcast(src=0), rank 1 calls broadcast(src=1); {must}",
+        f"rank 0 calls broadcast(src=1), rank 1 calls broadcast(src=0); {must}",
+        f"rank 0 calls scatter(src=0), rank 1 calls scatter(src=1); {must}",
     ]
     assert both(seen, called_another) == [said, said]
 
