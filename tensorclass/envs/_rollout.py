@@ -55,13 +55,10 @@ def rollout(env: Any, asked: Options) -> Any:
     whole = env._at_once(td, asked)
     if whole is not None:
         return whole
-    at_first = asked.break_when_any_done is not False and not asked.break_when_all_done
-    if at_first:
-        rows = until_first(env, td, act, asked)
-    elif asked.break_when_all_done:
+    if asked.break_when_all_done:
         rows = until_all(env, td, act, asked)
     else:
-        rows = going_on(env, td, act, asked)
+        rows = in_a_row(env, td, act, asked, stop=asked.break_when_any_done is not False)
     if asked.set_truncated:
         cut_off(env, rows[-1])
     return finished(rows, asked)
@@ -123,29 +120,15 @@ def over(plan: Any, td: Any) -> bool:
     return any_over([conform.value_at(after, key) for key in plan.ends])
 
 
-def until_first(env: Any, td: Any, act: Any, asked: Options) -> list[Any]:
-    """Steps until the first episode is over."""
-    plan, last, callback = env._keys, asked.max_steps - 1, asked.callback
-    td = checked_step(env, td, act)
-    rows = [stored(td, asked)]
-    for _ in range(last):
-        if over(plan, td):
-            break
-        td = env._onward(td)
-        if callback is not None:
-            callback(env, td)
-        td = one_step(env, td, act)
-        rows.append(stored(td, asked))
-    return rows
-
-
-def going_on(env: Any, td: Any, act: Any, asked: Options) -> list[Any]:
-    """So many steps; each episode that is over is reset."""
+def in_a_row(env: Any, td: Any, act: Any, asked: Options, stop: bool) -> list[Any]:
+    """Steps until the first episode is over (stop), or so many, each episode that is over being reset."""
     plan, last, callback = env._keys, asked.max_steps - 1, asked.callback
     td = checked_step(env, td, act)
     rows = [stored(td, asked)]
     for _ in range(last):
         is_over = over(plan, td)
+        if is_over and stop:
+            break
         td = env._onward(td)
         if is_over:
             td = env.reset(with_mask(td, plan))

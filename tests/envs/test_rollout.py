@@ -7,10 +7,19 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.distributions import Normal
 
 from tensorclass import TensorDict, cat
-from tensorclass.envs import StepCounter, TransformedEnv, Transition, check_env_specs
-from tensorclass.nn import TensorDictModule
+from tensorclass.envs import (
+    ExplorationType,
+    StepCounter,
+    TransformedEnv,
+    Transition,
+    check_env_specs,
+    exploration_type,
+    set_exploration_type,
+)
+from tensorclass.nn import ProbabilisticTensorDictModule, TensorDictModule
 from tests.envs.worlds import Agents, Counter, Pendulum
 
 THREE = [[2.0], [3.0], [5.0]]
@@ -287,6 +296,20 @@ def test_random_actions_follow_from_the_seed() -> None:
 
 
 # ---- the rest --------------------------------------------------------------------------------------------------------
+
+
+def test_the_exploration_type_is_that_of_the_modules() -> None:
+    head = ProbabilisticTensorDictModule(["loc", "scale"], ["action"], distribution_class=Normal)
+    env = Counter()
+
+    def act(td: TensorDict) -> TensorDict:
+        return head(td.update({"loc": torch.ones(1), "scale": torch.ones(1)}))
+
+    with set_exploration_type(ExplorationType.DETERMINISTIC):
+        assert exploration_type() is ExplorationType.DETERMINISTIC
+        assert (env.rollout(3, act)["action"] == 1).all()
+    with set_exploration_type(ExplorationType.RANDOM):
+        assert (env.rollout(3, act)["action"] != 1).any()
 
 
 def test_gradients_flow_through_the_steps() -> None:

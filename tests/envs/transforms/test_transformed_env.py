@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -146,6 +149,15 @@ def test_unwrapping_is_a_setting_for_blocks_and_functions() -> None:
 
     assert wrapped() is inner
     assert isinstance(TransformedEnv(inner, StepCounter()).base_env, Counter)
+
+
+@pytest.mark.parametrize(("value", "unwraps"), [("0", "False"), ("False", "False"), ("1", "True"), (None, "True")])
+def test_a_variable_of_the_shell_sets_unwrapping_for_the_program(value: str | None, unwraps: str) -> None:
+    program = "from tensorclass.envs import auto_unwrap_transformed_env as asked; print(asked())"
+    variables = {**os.environ, **({} if value is None else {"AUTO_UNWRAP_TRANSFORMED_ENV": value})}
+    said = subprocess.run([sys.executable, "-c", program], env=variables, capture_output=True, text=True, check=True)
+
+    assert said.stdout.strip() == unwraps
 
 
 # ---- truncated keys -------------------------------------------------------------------------------------------------
