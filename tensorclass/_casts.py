@@ -17,7 +17,7 @@ from ._tree import inplace as inplace_
 from ._tree import walk
 from ._tree.contract import as_size, full_device
 from ._tree.explain import uncommon
-from ._tree.join import as_mask, beside, rows_of
+from ._tree.join import as_mask, beside, equal, rows_of
 from ._tree.node import Node, is_tree, kind
 
 # The class below has methods with these names.
@@ -142,7 +142,7 @@ class CastMethods(Node):
         return all(leaf.is_contiguous() for leaf in walk.gather(self, []))
 
     def copy_(self, source: Any, non_blocking: _bool = False) -> Self:
-        """Copy the tensors of another container with the same keys into these, in place."""
+        """Copy the tensors of another container with the same keys into these, in place; plain data is replaced."""
         if not isinstance(source, Node):
             raise errors.KindError("copy_: the source is no container")
         mine, theirs = inplace_.leaves_of("copy_", self), walk.match("copy_", self, source, [])
@@ -151,6 +151,7 @@ class CastMethods(Node):
                 raise errors.ShapeError(f"copy_: shape {list(new.shape)} does not fit in {list(leaf.shape)}")
         inplace_.check("copy_", mine)
         inplace_.write(mine, Tensor.copy_, torch._foreach_copy_, theirs, non_blocking)
+        _copy_data(self, source)
         return self
 
     def pin_memory(self, **options: Any) -> Self:
@@ -381,6 +382,21 @@ def _cloned(node: N, options: dict[str, Any]) -> N:
             for key, value in node._fields.items()
         }
     )
+
+
+def _copy_data(mine: Any, theirs: Any) -> None:
+    """Put the plain data of another tree in place of that here."""
+    if mine._items is not None:
+        for item, row in zip(mine._items, type(theirs).unbind(theirs, mine._dim)):
+            _copy_data(item, row)
+        return
+    for key, value in mine._fields.items():
+        new = theirs._fields.get(key, value)
+        if is_tree(value):
+            _copy_data(value, new)
+        elif not isinstance(value, Tensor) and not equal(value, new):
+            mine._check_open(f"set {key!r}")
+            mine._fields[key] = type(new).clone(new) if isinstance(new, Node) else new
 
 
 def copied(node: N) -> N:
