@@ -248,6 +248,9 @@ def differ(one: Value, other: Value, strict: bool = False) -> bool | None:
     answer = same(one, other)
     if answer is not None:
         return not answer
+    made = _names(one) and _names(other) and not _names(one) & _names(other)
+    if made and (_is_sum(one) or _is_sum(other)):
+        return None  # A name of its own may well be for a sum of others: bins and edges.
     if (
         _is_plain(one)
         and _is_plain(other)
@@ -257,6 +260,11 @@ def differ(one: Value, other: Value, strict: bool = False) -> bool | None:
         both = isinstance(one, algebra.Dim) and isinstance(other, algebra.Dim)
         return True if both or strict else None
     return None
+
+
+def _is_sum(size: Value) -> bool:
+    """More than a name alone."""
+    return isinstance(size, algebra.Dim) and size not in [algebra.name(one) for one in size.names]
 
 
 def _is_plain(size: Value) -> bool:
