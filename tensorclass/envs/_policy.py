@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from .._rules import errors
-from .._rules.keys import Key
+from .._rules.keys import Key, path
 from .._tree.node import Node, kind
 from ..nn import TensorClassModuleBase
 from ..nn._ends import keys_of_class
@@ -122,7 +122,9 @@ def reads(env: Any, policy: Any) -> list[Key] | None:
         return None if _takes_container(policy) else reads_of(policy, env._keys.observations)
     by_key = [one for one in policy.modules() if is_module(one)]
     says_all = all(type(one).__module__.startswith("tensorclass.nn.") and not is_hooked(one) for one in by_key)
-    return list(cast(Any, policy).in_keys) if says_all else None  # Other classes, and hooks, may read more.
+    keyed = cast(Any, policy)  # Other classes, and hooks, may read more; and what is under "next" is read again.
+    moves_on = any(path(key)[0] == "next" for key in keyed.out_keys)
+    return list(keyed.in_keys) if says_all and not moves_on else None
 
 
 def reads_of(policy: nn.Module, observations: list[Key]) -> list[Key]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from .._rules import errors
 from .._rules.keys import path
 from ._entries import first
 from ._policy import reads
@@ -50,7 +51,13 @@ def below(env: TransformedEnv[Any, Any], found: Stages, start: Any, asked: Optio
         return None
     if not all(key in env._keys.observations and key in env.base_env._keys.observations for key in keys):
         return None
-    return rollout(env.base_env, asked._replace(tensordict=start, auto_reset=False))
+    whole = rollout(env.base_env, asked._replace(tensordict=start, auto_reset=False))
+    if whole._items is not None:
+        raise errors.ShapeError(
+            "rollout: the policy gives entries of different shapes from step to step; "
+            "give it as a function: env.rollout(steps, lambda td: policy(td))"
+        )
+    return whole
 
 
 def overlap(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

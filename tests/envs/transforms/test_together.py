@@ -126,6 +126,33 @@ def test_a_policy_that_reads_what_a_transform_writes_sees_it() -> None:
     assert steps["action"].argmax(-1).tolist() == [0, 1, 0, 1, 0, 1]
 
 
+def test_what_a_policy_writes_under_next_moves_on() -> None:
+    def act(seen: Tensor) -> tuple[Tensor, Tensor]:
+        return left_or_right(seen), seen.sum(-1, keepdim=True)
+
+    policy = TensorDictModule(act, ["observation"], ["action", ("next", "total")])
+    steps = TransformedEnv(GymEnv("CartPole-v1"), RewardSum()).rollout(4, policy)
+
+    assert torch.equal(steps["next", "total"].flatten(), steps["observation"].sum(-1))
+    assert torch.equal(steps[2]["total"], steps[1]["next", "total"])
+
+
+def test_entries_of_a_policy_that_differ_in_shape_are_refused_with_a_way_out() -> None:
+    lengths = iter([1, 2, 3, 1, 2, 3])
+
+    def act(seen: Tensor) -> tuple[Tensor, Tensor]:
+        return left_or_right(seen), torch.zeros(next(lengths))
+
+    policy = TensorDictModule(act, ["observation"], ["action", "extra"])
+    env = TransformedEnv(GymEnv("CartPole-v1"), RewardSum())
+    with pytest.raises(
+        RuntimeError, match=r"^rollout: the policy gives entries of different shapes .* lambda td: policy"
+    ):
+        env.rollout(3, policy)
+
+    assert env.rollout(3, lambda td: policy(td))[2]["extra"].shape == (3,)
+
+
 def test_a_policy_that_reads_more_than_it_says_sees_it() -> None:
     class Sly(TensorDictModuleBase):
         in_keys, out_keys = ["observation"], ["action"]  # Not all that it reads.
