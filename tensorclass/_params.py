@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import register_pytree_node
 from typing_extensions import Self
 
+from ._rules import errors
 from ._tensordict import TensorDict
 from ._tree import pytree
 from ._tree.node import Names, Node, is_tree
@@ -68,6 +69,10 @@ class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompat
         before, parameters, buffers = self._buffers, Held(), Held()
         for at, node, name, leaf in _leaves(self):
             key = ".".join(at)
+            if key in parameters or key in buffers:
+                raise errors.StructureError(
+                    f"TensorDictParams: two entries have the flat name {key!r}; rename one of them"
+                )
             if before.get(key) is not leaf:  # What has been a buffer stays one.
                 leaf = self._converted(leaf)
             store = parameters if isinstance(leaf, nn.Parameter) else buffers

@@ -336,6 +336,13 @@ def test_a_checkpoint_is_read_back() -> None:
         other.load_state_dict({**critic.state_dict(), "target.0.weight": torch.zeros(1)})
 
 
+def test_two_entries_of_one_flat_name_are_refused() -> None:
+    with pytest.raises(RuntimeError) as error:
+        TensorDictParams(TensorDict({"a.b": torch.ones(2), ("a", "b"): torch.ones(2)}))
+
+    assert str(error.value) == "TensorDictParams: two entries have the flat name 'a.b'; rename one of them"
+
+
 def test_what_named_parameters_gives_can_be_asked_for_by_name() -> None:
     holder = nn.Module()
     holder.params = TensorDictParams(TensorDict.from_module(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))))
