@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from mypy.nodes import FuncDef, Import, ImportAll, ImportFrom, MypyFile, SymbolTable, TypeInfo
+from mypy.nodes import (
+    ExpressionStmt,
+    FuncDef,
+    Import,
+    ImportAll,
+    ImportFrom,
+    MypyFile,
+    StrExpr,
+    SymbolTable,
+    TypeInfo,
+)
 
 from . import _aliases, _scan
 from ._types import is_module
@@ -83,15 +93,12 @@ class Worth:
         return known
 
     def _text(self, node: FuncDef, lines: list[str]) -> str:
-        text = "\n".join(lines[node.line - 1 : node.end_line])
-        return _without_docstring(text) if node.docstring is not None else text
-
-
-_DOCSTRING = re.compile(r'("""|\'\'\')[\s\S]*?\1')
-
-
-def _without_docstring(text: str) -> str:
-    return _DOCSTRING.sub("", text, count=1)
+        """The text of a function, without its docstring."""
+        rows = lines[node.line - 1 : node.end_line]
+        first = node.body.body[0] if node.body.body else None
+        if isinstance(first, ExpressionStmt) and isinstance(first.expr, StrExpr) and first.end_line is not None:
+            del rows[first.line - node.line : first.end_line - node.line + 1]
+        return "\n".join(rows)
 
 
 def _has_shapes(api: Any, tree: MypyFile) -> bool:
