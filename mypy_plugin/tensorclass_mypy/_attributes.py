@@ -41,6 +41,7 @@ from ._values import (
     has_star,
     is_int,
     is_size,
+    same_shape,
     sizes_value,
 )
 
@@ -181,6 +182,9 @@ def write(walk: Walk, target: MemberExpr, owner: Value, value: Value, source: Ex
     elif isinstance(thing, Net):
         settings = {**thing.settings, target.name: value}
         walk.here.put(owner, replace(thing, settings=settings))
+    elif isinstance(thing, Tensor) and target.name == "data":
+        if not (isinstance(value, Tensor) and same_shape(thing.shape, value.shape)):
+            walk.here.forget_shapes()
     else:
         walk.here.forget(value)
 
@@ -246,6 +250,7 @@ def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
     if isinstance(thing, Mapped):
         if thing.items is not None and isinstance(index, (str, int)) and index in thing.items:
             return thing.items[index]
+        walk.here.expose(owner)
         return UNKNOWN
     if isinstance(thing, Tensor):
         from ._tensors import indexed
@@ -260,6 +265,7 @@ def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
         if isinstance(index, (str, tuple)) and _has_string(index):
             return UNKNOWN
         if index is UNKNOWN and not _surely_index(walk, expr.index):
+            walk.here.expose(owner)
             return UNKNOWN
         return indexed_box(walk, expr, thing, index)
     if isinstance(thing, Net):
@@ -303,6 +309,7 @@ def pick(walk: Walk, expr: IndexExpr, row: tuple[Value, ...], index: Value, is_l
         if all(part is None or is_int(part) for part in parts):
             piece = row[slice(*parts)]
             return walk.here.new(Items(piece)) if is_list else tuple(piece)
+    walk.here.expose(row)
     return UNKNOWN
 
 
@@ -545,8 +552,7 @@ def list_method(walk: Walk, owner: Value, row: Items, name: str, args: Args) -> 
         return UNKNOWN
     if name == "copy":
         return walk.here.new(row)
-    walk.here.forget(tuple(values))
-    walk.here.put(owner, Items(None))
+    walk.here.forget((owner, *values))
     return UNKNOWN
 
 
@@ -565,8 +571,7 @@ def dict_method(walk: Walk, owner: Value, mapped: Mapped, name: str, args: Args)
             return walk.here.new(mapped)
     elif name in ("items", "keys", "values", "get"):
         return UNKNOWN
-    walk.here.forget(tuple(values))
-    walk.here.put(owner, Mapped(None))
+    walk.here.forget((owner, *values))
     return UNKNOWN
 
 

@@ -35,11 +35,13 @@ from mypy.nodes import (
     UnaryExpr,
     Var,
 )
+from mypy.types import Instance
 
-from tensorclass._rules import algebra, sizes
+from tensorclass._rules import sizes
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _constants, _dtypes, _late, _scan
+from ._binary import binary
 from ._names import canonical
 from ._state import join, join_values
 from ._types import is_library, item_of_type, known_type
@@ -62,7 +64,6 @@ from ._values import (
     Tensor,
     Typed,
     Value,
-    is_int,
     is_size,
 )
 
@@ -277,14 +278,16 @@ def dict_(walk: Walk, expr: DictExpr) -> Value:
             if found is not None and isinstance(inner, Mapped) and inner.items is not None:
                 found.update(inner.items)
             else:
+                walk.here.expose(inner)
+                walk.here.forget(tuple((found or {}).values()))
                 found = None
             continue
         k = evaluate(walk, key)
         if found is not None and is_key(k):
             found[k] = inner
         else:
+            walk.here.forget((inner, *(found or {}).values()))
             found = None
-            walk.here.forget(inner)
     return walk.here.new(Mapped(found))
 
 
@@ -343,9 +346,11 @@ def dict_comprehension(walk: Walk, expr: DictionaryComprehension) -> Value:
                 walk.assign(expr.indices[0], value)
                 key = evaluate(walk, expr.key) if expr.key is not None else UNKNOWN
                 if not is_key(key):
-                    return walk.here.new(Mapped(None))
+                    break
                 found[key] = evaluate(walk, expr.value)
-            return walk.here.new(Mapped(found))
+            else:
+                return walk.here.new(Mapped(found))
+            walk.here.forget((values, *found.values()))
     else:
         for sequence in expr.sequences:
             walk.here.forget(evaluate(walk, sequence))
@@ -423,65 +428,11 @@ def either(walk: Walk, expr: OpExpr) -> Value:
     if known is (not stop):
         return right
     walk.state = join(before, walk.state)
+    typ = known_type(walk, expr.left)
+    if not (isinstance(typ, Instance) and typ.type.fullname in ("builtins.bool", "builtins.int", "builtins.str")):
+        for var in _scan.names_in_vars(expr.left):
+            walk.here.forget(walk.here.names.get(var, UNKNOWN))  # The left side may be what comes out.
     return join_values(walk.here, left, right) if walk.state is not None else UNKNOWN
-
-
-def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
-    """An operator on two values."""
-    if is_size(left) and is_size(right):
-        return arithmetic(op, left, right)
-    if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        return arithmetic(op, left, right)
-    if all(isinstance(one, (Number, int, float)) or is_size(one) for one in (left, right)):
-        return Number("float")
-    if isinstance(left, str) and isinstance(right, str) and op == "+":
-        return left + right
-    a, b = walk.here.get(left), walk.here.get(right)
-    if op == "+" and isinstance(a, tuple) and isinstance(b, tuple):
-        return a + b
-    if op == "+" and isinstance(a, (tuple, Sizes)) and isinstance(b, (tuple, Sizes)):
-        row = (a.row if isinstance(a, Sizes) else a) + (b.row if isinstance(b, Sizes) else b)
-        one_run = sum(isinstance(size, Star) for size in row) == 1
-        return Sizes(row) if one_run and all(is_size(size) or isinstance(size, Star) for size in row) else UNKNOWN
-    if op == "+" and isinstance(a, Items) and isinstance(b, Items):
-        return walk.here.new(Items(None if a.items is None or b.items is None else a.items + b.items))
-    if op == "*" and isinstance(a, (tuple, Items)) and is_int(right) and 0 <= right <= 64:
-        items_of = a if isinstance(a, tuple) else a.items
-        again = None if items_of is None else items_of * right
-        return again if isinstance(a, tuple) else walk.here.new(Items(again))
-    if isinstance(a, Box) or isinstance(b, Box):
-        return _late.containers.operate(walk, node, op, a, b)
-    if isinstance(a, Tensor) or isinstance(b, Tensor):
-        return _late.tensors.operate(walk, node, op, a, b)
-    return UNKNOWN
-
-
-def arithmetic(op: str, left: Any, right: Any) -> Value:
-    """Numbers and sizes."""
-    try:
-        if op == "+":
-            return left + right
-        if op == "-":
-            return left - right
-        if op == "*":
-            return left * right
-        if op == "//":
-            return left // right
-        if op == "%":
-            return left % right
-        if op == "**" and is_int(right) and right < 0 and isinstance(left, algebra.Dim):
-            return Number("float")
-        if op == "**" and is_int(right) and abs(right) <= 64 and not (is_int(left) and abs(left) > 1 << 20):
-            return left**right
-        if op == "/" and not isinstance(left, algebra.Dim) and not isinstance(right, algebra.Dim):
-            return left / right
-        if op == "/" or (op == "**" and isinstance(right, float)):
-            return Number("float")
-        if op in ("<<", ">>") and is_int(left) and is_int(right) and 0 <= right < 64:
-            return left << right if op == "<<" else left >> right
-    except Exception:
-        return UNKNOWN
-    return UNKNOWN
 
 
 def unary(walk: Walk, expr: UnaryExpr) -> Value:

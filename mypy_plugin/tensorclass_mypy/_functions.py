@@ -42,7 +42,7 @@ Handler = Callable[[Any, CallExpr, Any], Value]
 # Functions that look at their arguments and keep their hands off them.
 HARMLESS = {
     "print", "isinstance", "issubclass", "repr", "str", "id", "type", "hash", "float", "bool", "min", "max", "abs",
-    "round", "hasattr", "callable", "format", "len", "int", "sum", "any", "all", "vars", "iter",
+    "round", "hasattr", "callable", "format", "len", "int", "sum", "any", "all",
 }  # fmt: skip
 
 
@@ -162,6 +162,7 @@ def zip_(walk: Walk, expr: CallExpr, args: Args) -> Value:
     rows = [elements(walk, value) for value, _ in args.positional]
     if rows and all(isinstance(row, tuple) for row in rows) and args.whole:
         return tuple(zip(*rows))
+    walk.here.expose(tuple(rows))
     each = [row.each if isinstance(row, Many) else UNKNOWN for row in rows]
     return Many(tuple(each)) if args.whole else UNKNOWN
 
@@ -173,8 +174,10 @@ def enumerate_(walk: Walk, expr: CallExpr, args: Args) -> Value:
     if row is UNKNOWN:
         each = walk.from_item_type(args.positional[0][1])
         return Many((UNKNOWN, each))
-    if isinstance(row, tuple) and len(args.positional) == 1 and not args.named:
-        return tuple(enumerate(row))
+    start = args.take("iterable start").get("start", 0)
+    if isinstance(row, tuple) and is_int(start):
+        return tuple(enumerate(row, start))
+    walk.here.expose(row)
     return Many((UNKNOWN, row.each)) if isinstance(row, Many) else UNKNOWN
 
 
@@ -183,6 +186,13 @@ def reversed_(walk: Walk, expr: CallExpr, args: Args) -> Value:
     if isinstance(row, tuple):
         return tuple(reversed(row))
     return row if isinstance(row, Many) else UNKNOWN
+
+
+def iter_(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    for value in args.values():
+        if not isinstance(walk.here.get(value), Box):  # The rows of a container are others each time.
+            walk.here.expose(value)
+    return UNKNOWN
 
 
 def int_(walk: Walk, expr: CallExpr, args: Args) -> Value:
@@ -198,6 +208,7 @@ def number(pick: Callable[..., Any]) -> Handler:
             values = list(row) if isinstance(row, tuple) else []
         if values and all(is_int(value) for value in values):
             return pick(values)
+        walk.here.forget(tuple(values))  # One of them comes back.
         return UNKNOWN
 
     return of
@@ -299,6 +310,7 @@ def copy_(walk: Walk, expr: CallExpr, args: Args) -> Value:
     value = args.positional[0][0]
     thing = walk.here.get(value)
     if isinstance(thing, (Items, Mapped, Net)):
+        walk.here.expose(value)
         return walk.here.new(thing) if isinstance(thing, Net) else UNKNOWN
     if isinstance(thing, Box):
         from ._containers import copied
@@ -317,6 +329,7 @@ _FUNCTIONS: dict[str, Handler] = {
     "builtins.enumerate": enumerate_,
     "builtins.reversed": reversed_,
     "builtins.int": int_,
+    "builtins.iter": iter_,
     "builtins.min": number(min),
     "builtins.max": number(max),
     "builtins.sum": number(sum),

@@ -88,6 +88,29 @@ class State:
             # Modules are passed around all the time (optimisers, trainers); what they compute stays.
             pass
 
+    def expose(self, value: Value) -> None:
+        """Some part of the value, nobody knows which, now has a name that is not followed."""
+        thing = self.get(value)
+        inner: Iterable[Value] = thing if isinstance(thing, tuple) else ()
+        if isinstance(thing, Many):
+            inner = (thing.each,)
+        elif isinstance(thing, Items):
+            inner = thing.items or ()
+        elif isinstance(thing, Mapped):
+            inner = (thing.items or {}).values()
+        elif isinstance(thing, Box):
+            inner = thing.fields.values()
+        self.forget(tuple(inner))
+
+    def forget_shapes(self) -> None:
+        """A tensor has got another shape in place, and so have all names of it."""
+        tables: tuple[dict[Any, Any], ...] = (self.names, self.heap)
+        for names in tables:
+            for name, value in list(names.items()):
+                loose = _without_shapes(value)
+                if loose is not value:
+                    names[name] = loose
+
     def reachable(self, value: Value, seen: set[int]) -> None:
         """Collect the ids of everything that hangs on a value."""
         if isinstance(value, tuple):
@@ -107,6 +130,24 @@ class State:
                 inner = thing.settings.values()
             for item in inner:
                 self.reachable(item, seen)
+
+
+def _without_shapes(value: Value) -> Value:
+    if isinstance(value, Tensor):
+        return replace(value, shape=None)
+    if isinstance(value, tuple):
+        return tuple(_without_shapes(item) for item in value)
+    if isinstance(value, Many):
+        return Many(_without_shapes(value.each))
+    if isinstance(value, Items):
+        return Items(None if value.items is None else _without_shapes(value.items))
+    if isinstance(value, Mapped):
+        return Mapped(value.items and {key: _without_shapes(item) for key, item in value.items.items()})
+    if isinstance(value, Box):
+        return replace(value, fields={key: _without_shapes(item) for key, item in value.fields.items()})
+    if isinstance(value, Net):
+        return replace(value, settings={key: _without_shapes(item) for key, item in value.settings.items()})
+    return value
 
 
 def join(one: State | None, other: State | None) -> State | None:
@@ -210,10 +251,12 @@ class _Meet:
             )
         if isinstance(x, Items) and isinstance(y, Items):
             if x.items is None or y.items is None or len(x.items) != len(y.items):
+                self.into.forget((*(x.items or ()), *(y.items or ())))
                 return Items(None)
             return Items(tuple(self.values(a, b) for a, b in zip(x.items, y.items)))
         if isinstance(x, Mapped) and isinstance(y, Mapped):
             if x.items is None or y.items is None or list(x.items) != list(y.items):
+                self.into.forget((*(x.items or {}).values(), *(y.items or {}).values()))
                 return Mapped(None)
             return Mapped({key: self.values(value, y.items[key]) for key, value in x.items.items()})
         if isinstance(x, Net) and isinstance(y, Net) and x.kind == y.kind and x.info is y.info:

@@ -15,7 +15,7 @@ from ._einsum import einsum
 from ._evaluate import elements
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed, of_number, wrong_ranks
-from ._tensors import as_shape
+from ._tensors import RESHAPING, as_shape
 from ._types import known_type
 from ._values import Dtype, Items, Many, Sizes, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape
 
@@ -30,6 +30,8 @@ def function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     """torch.name(...)"""
     from ._joins import torch_function as of_containers
 
+    if "out" in args.named or name.rpartition(".")[2] in RESHAPING:
+        walk.here.forget_shapes()
     done = of_containers(walk, expr, name, args)
     if done is not None:
         return done

@@ -134,11 +134,18 @@ FOLDS = {
 }  # fmt: skip
 AVERAGES = {"mean", "std", "var", "nanmean"}  # Of floats only.
 PAIR_FOLDS = {"max", "min", "median", "mode", "kthvalue", "topk"}
+RESHAPING = {
+    "unsqueeze_", "squeeze_", "resize_", "resize_as_", "t_", "transpose_", "swapaxes_", "swapdims_", "set_",
+    "as_strided_",
+}  # fmt: skip
 NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 
 
 def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) -> Value:
     """x.name(...)"""
+    if name in RESHAPING:
+        walk.here.forget_shapes()
+        return Tensor(None, tensor.dtype)
     if not args.whole and name not in SAME:
         row = args.sizes() if name in ("new_zeros", "new_ones", "new_empty", "expand") else None
         if row is not None:

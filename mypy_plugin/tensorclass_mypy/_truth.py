@@ -12,7 +12,7 @@ from tensorclass._rules.sizes import UNKNOWN
 from . import _codes
 from ._evaluate import evaluate, is_key
 from ._types import is_ours
-from ._values import Box, Items, Mapped, Perhaps, Sizes, Star, Tensor, Typed, Value, is_int, is_size
+from ._values import Box, Items, Mapped, Perhaps, Ref, Sizes, Star, Tensor, Typed, Unset, Value, is_int, is_size
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -152,7 +152,13 @@ def contains(walk: Walk, item: Value, row: Value) -> bool | None:
     """`item in row`."""
     thing = walk.here.get(row)
     if isinstance(thing, Box):
-        return None if thing.open or not isinstance(item, str) else item in thing.fields
+        value = thing.fields.get(item) if isinstance(item, str) else None
+        if isinstance(value, Unset):
+            return False
+        if thing.open or not isinstance(item, str):
+            return None
+        # A field of a class may be None, which is no entry.
+        return item in thing.fields if thing.info is None or isinstance(value, (Ref, Tensor)) else None
     names = thing.items if isinstance(thing, (Items, Mapped)) else thing if isinstance(thing, tuple) else None
     if names is None or not is_key(item) or not all(is_key(name) for name in names):
         return None

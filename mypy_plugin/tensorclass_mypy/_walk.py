@@ -46,7 +46,8 @@ from tensorclass._rules.sizes import UNKNOWN, NotKnown
 
 from . import _attributes, _calls, _codes, _containers, _hints, _late, _scan, _tensors, _truth
 from ._attributes import delete_item, enter, leave, write, write_item
-from ._evaluate import binary, elements, evaluate
+from ._binary import binary
+from ._evaluate import elements, evaluate
 from ._state import State, join, join_values, unlike
 from ._truth import truth
 from ._types import from_type, item_of
@@ -493,6 +494,8 @@ class Walk:
 
     def match(self, s: MatchStmt) -> None:
         value = self.evaluate(s.subject)
+        if any(_scan.captured(pattern) for pattern in s.patterns):
+            self.here.forget(value)
         before = self.here
         after: State | None = before.copy()  # No case may fit.
         self.quiet += 1  # A pattern may ask about anything.
@@ -503,7 +506,6 @@ class Walk:
             self.block(body)
             after = join(after, self.state)
         self.quiet -= 1
-        del value
         self.state = after
 
     def expression(self, s: ExpressionStmt) -> None:
