@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .nearest import nearest, suggest
+from .nearest import nearest, suggest, suggest_and
 from .sizes import Batch, show
 
 Key = str | tuple[str, ...]
@@ -101,9 +101,8 @@ def dim_range(op: str, dim: object, low: int, high: int, batch_dims: int) -> str
 def key_missing(key: Key, keys: Iterable[Key]) -> str:
     """A key that a container does not have."""
     keys = list(keys)
-    here = f"he keys here are {some_names(keys)}" if keys else "here are no keys here"
-    near = suggest(key, keys)
-    return f"no key {name_of(key)}{near or ';'} {'T' if near else 't'}{here}"
+    here = f"the keys here are {some_names(keys)}" if keys else "there are no keys here"
+    return f"no key {name_of(key)}{suggest_and(key, keys, here)}"
 
 
 def keys_differ(op: str, missing: Iterable[Key], which: str) -> str:

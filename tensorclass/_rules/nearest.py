@@ -29,5 +29,17 @@ def suggest(name: Key, names: Iterable[Key]) -> str:
     return "" if near is None else f"; did you mean {near!r}?"
 
 
+def suggest_and(name: Key, names: Iterable[Key], rest: str) -> str:
+    """A suggestion, if there is one, and then the rest of what is said.
+
+    >>> suggest_and("mss", ["pos", "mass"], "there are 2 fields")
+    "; did you mean 'mass'? There are 2 fields"
+    >>> suggest_and("zebra", ["pos", "mass"], "there are 2 fields")
+    '; there are 2 fields'
+    """
+    near = suggest(name, names)
+    return f"{near} {rest[0].upper()}{rest[1:]}" if near else f"; {rest}"
+
+
 def _flat(name: Key) -> str:
     return name if isinstance(name, str) else "\0".join(str(part) for part in name)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from .._rules import errors
 from .._rules.keys import Key, path
-from .._rules.nearest import suggest
+from .._rules.nearest import suggest_and
 from .._tree.node import Node, is_tree, kind
 from ._keys import leaves_of
 from ._masks import over_batch, reset_masks
@@ -110,8 +110,8 @@ def missing(env: Any, method: str, key: Key, out: Any) -> Exception:
     have = [one for one in type(out).keys(out, True, True) if one not in env._keys.shapes]
     here = [one for one in type(out).keys(out, True, True) if one not in env._keys.dones]
     return errors.KeyMissing(
-        f"{type(env).__name__}.{method} gave no {errors.name_of(key)}{suggest(key, have)}; "
-        f"it gave {errors.some_names(here) if here else 'nothing'}"
+        f"{type(env).__name__}.{method} gave no {errors.name_of(key)}"
+        + suggest_and(key, have, f"it gave {errors.some_names(here) if here else 'nothing'}")
     )
 
 
@@ -120,10 +120,7 @@ def check_actions(env: Any, td: Any) -> None:
     for key in env._keys.actions:
         if value_at(td._fields, key) is None:
             have = list(type(td).keys(td, True, True))
-            here = errors.some_names(have)
-            raise errors.KeyMissing(
-                f"the policy wrote no {errors.name_of(key)}{suggest(key, have)}; the keys here are {here}"
-            )
+            raise errors.KeyMissing(f"the policy wrote {errors.key_missing(key, have)}")
 
 
 def check_known(key: Key, spec: Any) -> None:

@@ -11,7 +11,7 @@ from torch import Size
 from typing_extensions import Self
 
 from .._rules import errors
-from .._rules.nearest import suggest
+from .._rules.nearest import suggest_and
 from .._tensordict import TensorDict
 from .._tree.contract import as_size, full_device
 from .._tree.node import Node
@@ -82,7 +82,8 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
     ) -> None:
         if unknown:
             name = next(iter(unknown))
-            raise TypeError(f"EnvBase takes no {name!r}{suggest(name, OPTIONS)}; it takes {errors.some_names(OPTIONS)}")
+            takes = suggest_and(name, OPTIONS, f"it takes {errors.some_names(OPTIONS)}")
+            raise TypeError(f"EnvBase takes no {name!r}{takes}")
         super().__init__()
         if self._pending:
             self._bind()

@@ -16,17 +16,15 @@ class FiniteTensorDictCheck(Keeps):
 
     >>> FiniteTensorDictCheck()(TensorDict(a=torch.tensor([0.0, torch.inf])))
     Traceback (most recent call last):
-    tensorclass._rules.errors.OptionError: 'a' has 1 number that is not finite
+    tensorclass._rules.errors.OptionError: FiniteTensorDictCheck: 'a' has 1 number that is not finite
     """
 
     def _call(self, next_tensordict: Any) -> Any:
         for key, value in type(next_tensordict).items(next_tensordict, True, True):
             if isinstance(value, Tensor) and value.is_floating_point() and not torch.isfinite(value).all():
                 count = int((~torch.isfinite(value)).sum())
-                raise errors.OptionError(
-                    f"{errors.name_of(key)} has {errors.count(count, 'number')} that {'is' if count == 1 else 'are'} "
-                    "not finite"
-                )
+                numbers = f"{errors.count(count, 'number')} that {'is' if count == 1 else 'are'} not finite"
+                raise errors.OptionError(f"{type(self).__name__}: {errors.name_of(key)} has {numbers}")
         return next_tensordict
 
     def _reset(self, tensordict: Any, tensordict_reset: Any) -> Any:

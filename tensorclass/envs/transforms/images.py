@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ..._rules import errors
-from ..._rules.nearest import suggest
+from ..._rules.nearest import suggest_and
 from .._specs.box import Bounded
 from .._transform import Keys
 from ._leafwise import Leafwise, like, moved, through
@@ -109,8 +109,8 @@ class Resize(OfPictures):
         self.interpolation = str(getattr(interpolation, "value", interpolation))
         if self.interpolation not in MODES:
             raise errors.OptionError(
-                f"Resize: interpolation is {self.interpolation!r}{suggest(self.interpolation, MODES)}; "
-                f"one of {errors.some_names(MODES)} would do"
+                f"Resize: interpolation is {self.interpolation!r}"
+                + suggest_and(self.interpolation, MODES, f"one of {errors.some_names(MODES)} would do")
             )
 
     def _apply_transform(self, value: Tensor) -> Tensor:

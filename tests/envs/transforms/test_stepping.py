@@ -208,5 +208,5 @@ def test_a_lost_life_is_marked_and_the_episode_goes_on() -> None:
 def test_numbers_that_are_not_finite_are_named() -> None:
     env = TransformedEnv(Counter(), Compose(RewardScaling(float("nan"), 1.0), FiniteTensorDictCheck()))
 
-    with pytest.raises(ValueError, match="'reward' has 1 number that is not finite"):
+    with pytest.raises(ValueError, match="^FiniteTensorDictCheck: 'reward' has 1 number that is not finite"):
         env.rollout(1)
