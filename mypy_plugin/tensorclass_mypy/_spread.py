@@ -6,8 +6,6 @@ from mypy.nodes import ARG_STAR2, CallExpr, DictExpr, Expression, StrExpr
 from mypy.plugin import FunctionSigContext
 from mypy.types import AnyType, FunctionLike, TypeOfAny
 
-from ._fields import OWN
-
 
 def on_call(ctx: FunctionSigContext) -> FunctionLike:
     """A constructor with ** among its arguments: what nothing else than a mapping might give takes anything."""
@@ -17,8 +15,11 @@ def on_call(ctx: FunctionSigContext) -> FunctionLike:
     spread = [node for node, kind in zip(call.args, call.arg_kinds) if kind == ARG_STAR2]
     names = _written(spread)
     anything = AnyType(TypeOfAny.special_form)
-    # What a mapping that is not written out has is not known: it may leave out what every container takes.
-    out = [name in OWN if names is None else name not in names for name in signature.arg_names]
+    # What a mapping has is not known, if it is not written out: it may leave out all that has a default.
+    out = [
+        kind.is_optional() if names is None else name not in names
+        for name, kind in zip(signature.arg_names, signature.arg_kinds)
+    ]
     types = [
         anything if left_out and given and all(node in spread for node in given) else typ
         for typ, left_out, given in zip(signature.arg_types, out, ctx.args)

@@ -57,7 +57,7 @@ def _is_written(path: str, name: str) -> bool:
     """Whether a file says a key otherwise than to read it."""
     try:
         with open(path, encoding="utf-8") as file:
-            text = file.read()
+            text = re.sub(r"#.*", "", file.read())
     except (OSError, UnicodeDecodeError):
         return True
     quoted = rf"""["']{re.escape(name)}["']"""

@@ -47,8 +47,9 @@ class TensorDictModuleBase(nn.Module):
     _selects_itself = False  # Whether forward leaves out what is not selected; a hook does it otherwise.
 
     if TYPE_CHECKING:
-        in_keys: list[Key]
-        out_keys: list[Key]
+        # Any: a list of str is no list of keys, and would be refused.
+        in_keys: list[Any]
+        out_keys: list[Any]
 
         @overload
         def __call__(self, tensordict: C, /, *, tensordict_out: None = None) -> C: ...
