@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from torch import nn
 
@@ -14,13 +14,15 @@ from .._rules.nearest import suggest
 class Suggesting(nn.Module):
     """A module that, asked for an attribute that it lacks, names the nearest one."""
 
-    def __getattr__(self, name: str) -> Any:
-        try:
-            return super().__getattr__(name)
-        except AttributeError:
-            if name.startswith("_"):  # Asked for by libraries, often, to see whether it is there.
-                raise
-        raise failed_property(self, name) or absent(self, name)
+    if not TYPE_CHECKING:  # To checkers it has what a module has.
+
+        def __getattr__(self, name):
+            try:
+                return super().__getattr__(name)
+            except AttributeError:
+                if name.startswith("_"):  # Asked for by libraries, often, to see whether it is there.
+                    raise
+            raise failed_property(self, name) or absent(self, name)
 
 
 def absent(owner: Any, name: str) -> AttributeError:
