@@ -146,6 +146,8 @@ def assert_close(
         raise AssertionError(f"batch sizes differ: {list(actual._batch)} and {list(expected._batch)}")
     others = walk.match("assert_close", actual, expected, [])
     for (at, tensor), other in zip(walk.tensors_with_paths(actual, by_item=True), others):
+        if not (tensor.is_nested or other.is_nested):  # Maps and parameters are tensors like any other.
+            tensor, other = tensor.detach().as_subclass(Tensor), other.detach().as_subclass(Tensor)
         torch.testing.assert_close(tensor, other, rtol=rtol, atol=atol, msg=_with_key(at))
 
 

@@ -9,8 +9,10 @@ import torch
 from torch import Tensor
 
 from .._data import NonTensorStack
+from .._lazystack import lazy_stack
 from .._rules import errors
 from .._tensordict import TensorDict
+from .._tree import walk
 from .._tree.node import Node, is_tree, kind
 from ._bytes import storable
 from ._errors import DataDamaged, NotStorable
@@ -101,9 +103,9 @@ def as_class(cls: Any, node: TensorDict, nodes: Sequence[tuple[At, str | None, i
     inner: dict[At, Any] = {(): node}
     for at, _, rank in nodes:
         parent = inner.get(at[:-1])
-        here = parent._fields.get(at[-1]) if at and parent is not None else None
+        here = parent._fields.get(at[-1]) if at and parent is not None and parent._items is None else None
         if isinstance(here, TensorDict):
-            inner[at] = type(here).auto_batch_size_(here, rank) if rank > 1 else here
+            inner[at] = parent._fields[at[-1]] = _of_rank(here, rank)
     if cls is not None:
         return typed_as(cls, node)
     for at, name, _ in reversed(nodes):  # Those further in come later, and must be ready first.
@@ -113,6 +115,15 @@ def as_class(cls: Any, node: TensorDict, nodes: Sequence[tuple[At, str | None, i
                 return made
             inner[at[:-1]]._fields[at[-1]] = made
     return node
+
+
+def _of_rank(node: TensorDict, rank: int) -> Any:
+    """A container with so many batch dims; where rows differ in size they were those of a lazy stack."""
+    if rank == 1 or not len(node):
+        return node
+    if any(leaf.is_nested for leaf in walk.gather(node, [])):
+        return lazy_stack([type(row).auto_batch_size_(row, rank - 1) for row in node.unbind(0)])
+    return node.auto_batch_size_(rank)
 
 
 def split_name(name: str, separator: str | None) -> At:

@@ -15,7 +15,7 @@ from .._build import restore
 from .._data import NonTensorStack
 from .._declare import finish_late
 from .._fields import Field
-from .._lazystack import lazy_stack
+from .._lazystack import lazy_stack, with_name
 from .._rules import errors
 from .._tensordict import TensorDict
 from .._tree.contract import full_device
@@ -117,8 +117,9 @@ class Reader:
             items.append(self.node(f"{folder}/{number}", (*at, str(number)), None))
         if not all(isinstance(item, Node) and not item._is_data for item in items):
             return NonTensorStack(*items)  # An older layout of one value a row.
+        (name,) = _meta.names_of({"_names": [meta.get("stack_dim_name")]}, 1, folder) or (None,)
         try:
-            return lazy_stack(items, dim)
+            return with_name(lazy_stack(items, dim), name)
         except errors.RuleError as error:
             raise DataDamaged(f"{folder}: {error}") from error
 
@@ -228,7 +229,7 @@ def typed_as(cls: Any, node: Any, checked: bool = True) -> Any:
     if isinstance(node, cls):
         return node
     if node._items is not None:
-        return lazy_stack([typed_as(cls, item, checked) for item in node._items], node._dim)
+        return node._restack([typed_as(cls, item, checked) for item in node._items])
     if not hasattr(cls, "_declared"):
         made = cls if cls.__init__ is TensorDict.__init__ else TensorDict
         out: TensorDict = made(None, node._batch, node._device, node._names)

@@ -63,11 +63,11 @@ def folder_meta(node: Node, entries: dict[str, Meta], typed: str | None) -> Meta
     return meta
 
 
-def lazy_meta(dim: int, count: int) -> Meta:
+def lazy_meta(dim: int, count: int, dim_name: str | None) -> Meta:
     """The metadata of a lazy stack, whose items stand in folders 0, 1, ..."""
     name = "LazyStackedTensorDict"
     meta: Meta = {"_type": f"<class 'tensordict._lazy.{name}'>", **_HEAD, "_class": f"tensordict:{name}"}
-    return meta | {"stack_dim": dim, "stack_dim_name": None, "_items": count}
+    return meta | {"stack_dim": dim, "stack_dim_name": dim_name, "_items": count}
 
 
 def rows_meta(values: Any) -> Meta:

@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor
 
 from .._data import NonTensorStack
-from .._lazystack import lazy_stack
+from .._lazystack import lazy_stack, with_name
 from .._rules import errors
 from .._tensordict import TensorDict
 from .._tree.node import Node, is_tree
@@ -31,7 +31,7 @@ def outline(node: Node, leaves: list[Tensor], form: Encode = encode) -> Outline:
 def _outline(node: Node, leaves: list[Tensor], form: Encode, at: At) -> Outline:
     if node._items is not None:
         items = [_outline(item, leaves, form, (*at, str(number))) for number, item in enumerate(node._items)]
-        return {"lazy": items, "dim": node._dim}
+        return {"lazy": items, "dim": node._dim, "name": node._dim_name()}
     entries: dict[str, Any] = {}
     for key, value in node._fields.items():
         here = (*at, key)
@@ -99,7 +99,8 @@ def rebuilt(form: Outline, leaves: list[Tensor], read: Encode = decode, device: 
 def _rebuilt(form: Outline, leaves: list[Tensor], read: Encode, device: Any, at: At) -> Any:
     if "lazy" in form:
         items = [_rebuilt(item, leaves, read, device, (*at, str(number))) for number, item in enumerate(form["lazy"])]
-        return lazy_stack(items, form["dim"])
+        (name,) = _meta.names_of({"_names": [form.get("name")]}, 1, "name") or (None,)
+        return with_name(lazy_stack(items, form["dim"]), name)
     batch = Size(_meta.sizes(form["batch"], "batch"))
     place = form.get("device") if device is ... else device
     out = TensorDict(None, batch, place)

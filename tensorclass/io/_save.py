@@ -68,7 +68,7 @@ def save(
 def plan(node: Node, folder: str, at: At, jobs: list[Job], like: bool) -> None:
     """Write the metadata of a tree and list what is to do for its tensors."""
     if node._items is not None:
-        _meta.put(folder, _meta.lazy_meta(node._dim, len(node._items)))
+        _meta.put(folder, _meta.lazy_meta(node._dim, len(node._items), node._dim_name()))
         for number, item in enumerate(node._items):
             plan(item, _made(folder, str(number)), (*at, str(number)), jobs, like)
         return

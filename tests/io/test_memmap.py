@@ -402,3 +402,21 @@ def test_a_map_of_a_file_elsewhere_is_copied_or_refused(tmp_path: Path) -> None:
         one.memmap(tmp_path / "three", copy_existing=False)
     assert not (tmp_path / "three").exists()
     assert two.memmap_(tmp_path / "two", copy_existing=False)["n", "a"].tolist() == [7, 1, 2]
+
+
+def test_the_name_of_a_stack_dim_is_kept_on_disk_and_in_one_buffer(tmp_path: Path) -> None:
+    stack = lazy_stack([TensorDict(a=torch.rand(n), batch_size=[n], names=["time"]) for n in (2, 3)])
+    stack.names = ["episode", "time"]
+    stack.memmap(tmp_path)
+
+    assert TensorDict.load_memmap(tmp_path).names == ["episode", "time"]
+    assert pickle.loads(pickle.dumps(stack.consolidate())).names == ["episode", "time"]
+
+
+def test_a_parameter_and_the_map_of_one_are_close(tmp_path: Path) -> None:
+    td = TensorDict(w=torch.nn.Parameter(torch.ones(2)))
+    td.memmap(tmp_path)
+
+    assert_close(TensorDict.load_memmap(tmp_path), td)
+    with pytest.raises(AssertionError, match="'w': Tensor-likes are not close"):
+        assert_close(TensorDict.load_memmap(tmp_path), TensorDict(w=torch.zeros(2)))

@@ -321,3 +321,16 @@ def test_tables_load_nothing_before_they_are_used() -> None:
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == ""
+
+
+def test_a_lazy_stack_below_the_rows_is_a_column_and_comes_back_lazy() -> None:
+    rows = lazy_stack(
+        [TensorDict({"a": torch.rand(n, 2), "n": {"b": torch.arange(n)}}, batch_size=[n]) for n in (2, 3)]
+    )
+    td = TensorDict({"rows": rows, "q": torch.ones(2)}, batch_size=[2])
+
+    back = io.from_arrow(io.to_arrow(td))
+
+    assert_close(back, td)
+    assert back["rows"].batch_size == (2, -1)
+    assert back["rows"][1]["n"].batch_size == (3,)
