@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from torch import nn
+from torch.autograd import profiler
 from torch.nn.modules.module import (
     _global_backward_hooks,
     _global_backward_pre_hooks,
@@ -17,7 +18,9 @@ _CALL: Any = nn.Module.__call__  # As it is before a tracer puts its own in its 
 
 def straight(module: Any) -> Any:
     """The forward of a module whose call would do nothing else, which saves two calls; any other module itself."""
-    return module if type(module).__call__ is not _CALL or is_hooked(module) else module.forward
+    if type(module).__call__ is not _CALL or is_hooked(module) or profiler._is_profiler_enabled:
+        return module  # A profiler names modules by their calls.
+    return module.forward
 
 
 def is_hooked(module: nn.Module) -> bool:

@@ -166,6 +166,14 @@ def test_a_compiled_call_of_the_wrapped_module_runs() -> None:
     assert counter.frame_count == 1
 
 
+def test_a_profile_names_the_wrapped_module() -> None:
+    model = TensorDictModule(nn.Linear(3, 2), ["x"], ["y"])
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU], with_stack=True) as profile:
+        model(x=torch.ones(3))
+
+    assert "nn.Module: Linear_0" in {event.name for event in profile.events()}
+
+
 @pytest.mark.parametrize("strict", [False, True])
 def test_an_exported_program_knows_the_wrapped_module(strict: bool) -> None:
     model = TensorDictModule(nn.Linear(3, 2), ["x"], ["y"])
