@@ -73,6 +73,7 @@ class TensorDictModuleBase(nn.Module):
 
         @in_keys.setter
         def in_keys(self, keys: Any) -> None:
+            self._check_keys_are_own("in_keys")
             self._in_keys = keys_of("in_keys", keys)
             self._keys_changed()
             CHANGES[0] += 1
@@ -84,6 +85,7 @@ class TensorDictModuleBase(nn.Module):
 
         @out_keys.setter
         def out_keys(self, keys: Any) -> None:
+            self._check_keys_are_own("out_keys")
             self._out_keys = keys_of("out_keys", keys)
             self._selected = None
             self._keys_changed()
@@ -101,6 +103,14 @@ class TensorDictModuleBase(nn.Module):
     def out_keys_source(self) -> list[Key]:
         """All keys that the module writes, selected or not."""
         return self._flow_keys()[1]
+
+    def _check_keys_are_own(self, name: str) -> None:
+        """Refuse to assign keys that come from the modules inside."""
+        if type(self)._flow_keys is not TensorDictModuleBase._flow_keys:
+            raise errors.StructureError(
+                f"{name} of a {type(self).__name__} are those of what is in it, and cannot be assigned; "
+                "select_out_keys keeps some of the outputs"
+            )
 
     def _keys_changed(self) -> None:
         """The keys were assigned anew, or other ones selected."""

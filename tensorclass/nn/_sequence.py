@@ -214,7 +214,7 @@ class TensorDictSequential(TensorDictModuleBase):
 
     def _give(self, out: Any, into: Any) -> Any:
         for key in self.out_keys:
-            if not self.partial_tolerant or key in out:
+            if key in out:  # A module that starts a new container drops what others wrote.
                 into[key] = out[key]
         return into
 

@@ -8,11 +8,13 @@ from typing import Any
 from torch import nn
 
 from .._container import Container
+from .._rules import errors
 from .._rules.flow import Flow
 from .._rules.keys import Key
 from .._tensordict import TensorDict
 from ._base import TensorDictModuleBase
 from ._dispatch import dispatch
+from ._graph import short_name
 from ._keys import keys_of
 from ._module import TensorDictModule, check_keyed
 
@@ -78,6 +80,8 @@ class WrapModule(TensorDictModuleBase):
     def forward(self, tensordict: Container) -> Container:
         """Call the function."""
         out: Container = self.func(tensordict)
+        if out is None:
+            raise errors.KindError(f"{short_name(self.func)} gave None; it must return the container that it was given")
         if not self._inplace or out is tensordict:
             return out
         type(tensordict).update(tensordict, out)

@@ -323,6 +323,33 @@ def test_an_empty_sequence_returns_its_input() -> None:
     assert TensorDictSequential()(td) is td
 
 
+@pytest.mark.parametrize("options", [{"inplace": True}, {"inplace": False}, {"inplace": "empty"}, {}])
+def test_what_a_module_inside_dropped_is_not_given(options: Any) -> None:
+    model = TensorDictSequential(inc("x", "h"), mod(torch.neg, ["h"], ["y"], inplace=False), **options)
+    written = model(zeros()) if options else model(zeros(), tensordict_out=TensorDict(batch_size=[3]))
+
+    assert written["y"].tolist() == [-1, -1, -1]
+    assert ("h" in written) is (options == {"inplace": True})  # It is in the input, which this one returns.
+
+
+@pytest.mark.parametrize("name", ["in_keys", "out_keys"])
+def test_its_keys_are_those_of_its_modules_and_cannot_be_assigned(name: str) -> None:
+    with pytest.raises(RuntimeError) as error:
+        setattr(two(), name, ["h"])
+
+    assert str(error.value) == (
+        f"{name} of a TensorDictSequential are those of what is in it, and cannot be assigned; "
+        "select_out_keys keeps some of the outputs"
+    )
+
+
+def test_a_function_that_returns_nothing_is_told_so() -> None:
+    with pytest.raises(TypeError) as error:
+        TensorDictSequential(print, inc("x", "h"))(zeros())
+
+    assert str(error.value) == "print gave None; it must return the container that it was given"
+
+
 def test_keys_follow_a_module_that_computes_its_own() -> None:
     class Computed(TensorDictModule):
         name = "first"
