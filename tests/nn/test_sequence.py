@@ -368,6 +368,6 @@ def test_keys_follow_a_module_that_computes_its_own() -> None:
 def test_keys_follow_a_module_put_in_place_of_another() -> None:
     model = two()
     before = model.out_keys
-    model.module.append(inc("y", "w"))  # type: ignore[operator]
+    model.module.append(inc("y", "w"))
 
     assert (before, model.out_keys) == (["h", "y"], ["h", "y", "w"])
