@@ -46,18 +46,19 @@ def entries_of(value: Any) -> Mapping[str, Any] | None:
 
 def first_fault(spec: Composite, value: Any, ask: Callable[[Any, Any], str | None]) -> str | None:
     """Why the first entry that is wrong is wrong."""
-    try:
-        entries = entries_of(value)
-    except errors.RuleError as error:  # A lazy stack has an entry that differs from item to item.
-        return str(error)
+    entries = entries_of(value)
     if entries is None:
         return f"the value is {kind(value)}; a container is needed"
     for key, inner in spec._specs.items():
         if inner is None:
             continue
-        if entries.get(key) is None:
+        try:
+            entry = entries.get(key)
+        except errors.RuleError as error:  # A lazy stack has an entry that differs from item to item.
+            return str(error)
+        if entry is None:
             return errors.key_missing(key, entries)
-        why = ask(inner, entries[key])
+        why = ask(inner, entry)
         if why is not None:
             return f"{key!r}: {why}"
     return None
