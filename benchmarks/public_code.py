@@ -19,17 +19,25 @@ from tempfile import gettempdir
 
 from tensorclass_mypy._config import LEVELS, table_hash
 
-# What to install, and the package that it brings: about 640 000 lines.
+# What to install, and the package that it brings: about 890 000 lines.
 PACKAGES = {
+    "alphafold3-pytorch": "alphafold3_pytorch",
+    "captum": "captum",
     "einops": "einops",
     "gpytorch": "gpytorch",
+    "gsplat": "gsplat",
     "kornia": "kornia",
     "lightning": "lightning",
     "linear_operator": "linear_operator",
+    "peft": "peft",
     "pyro-ppl": "pyro",
+    "sae-lens": "sae_lens",
     "timm": "timm",
     "torch_geometric": "torch_geometric",
     "torchmetrics": "torchmetrics",
+    "torchvision": "torchvision",
+    "transfusion-pytorch": "transfusion_pytorch",
+    "x-transformers": "x_transformers",
 }
 SETTINGS = "[mypy]\ncheck_untyped_defs = True\nignore_missing_imports = True\nshow_error_context = False\n"
 SEED = "import numpy, torch, torch.distributions, torch.nn.functional, torch.optim, torch.utils.data\n"
