@@ -228,6 +228,21 @@ def test_calls_of_modules_are_typed_as_far_as_the_settings_say(program: Path, le
     assert len(told(program)) == errors
 
 
+@pytest.mark.slow
+def test_keys_named_by_a_module_of_constants_are_known_cold_warm_and_after_an_edit(program: Path) -> None:
+    constants = 'OBS = "obs"\n\n\nclass Names:\n    ACT = "action"\n'
+    (program / "library.py").write_text(constants)
+    (program / "use.py").write_text(
+        "import torch\nfrom library import OBS, Names\nfrom tensorclass import TensorDict\n"
+        "td = TensorDict(obs=torch.zeros(3), batch_size=[3])\ntd[OBS]\ntd[Names.ACT]\n"
+    )
+    found = ["use.py:6: error: no key 'action'; the keys here are 'obs'  [tensorclass-key]"]
+    assert told(program) == found
+    assert told(program) == found
+    (program / "library.py").write_text(constants.replace('"action"', '"obs"'))
+    assert told(program) == []
+
+
 @pytest.fixture
 def values(program: Path) -> Path:
     (program / "library.py").write_text(VALUES)
