@@ -160,6 +160,9 @@ def item(walk: Walk, expr: Any, ref: Value, net: Net, index: Value) -> Value:
     """sequential[0]"""
     if net.kind in ("TensorDictSequential", "ProbabilisticTensorDictSequential") or net.kind == "ModuleDict":
         modules = net.settings.get("modules", ())
+        things = [walk.here.get(module) for module in modules] if isinstance(modules, tuple) else []
+        if any(thing is UNKNOWN or isinstance(thing, (Typed, Mapped)) for thing in things):
+            return UNKNOWN  # One argument may be a dict of many modules.
         if is_int(index) and isinstance(modules, tuple) and net.kind != "ModuleDict" and not net.touched:
             if -len(modules) <= index < len(modules):
                 return modules[index]

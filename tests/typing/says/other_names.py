@@ -12,6 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from tensorclass import TensorClass, TensorDict
+from tensorclass.nn import TensorDictModule, TensorDictSequential
 
 
 class Cloud(TensorClass):
@@ -143,7 +144,17 @@ def in_place() -> None:
     print(held[0][0, 0])
 
 
+def modules() -> dict[str, TensorDictModule]:
+    names = ["first", "second"]
+    return {name: TensorDictModule(torch.neg, in_keys=["x"], out_keys=["x"]) for name in names}
+
+
+def sequences() -> None:
+    print(TensorDictSequential(modules())["first"], TensorDictSequential(modules())[1])
+
+
 if __name__ == "__main__":
+    sequences()
     rows(0, [made()])
     one_row(0)
     one_table("a")
