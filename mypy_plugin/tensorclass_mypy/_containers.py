@@ -144,9 +144,17 @@ def read_field(walk: Walk, ref: Value, box: Box, name: str) -> Value:
     if field is None:
         return UNKNOWN
     value = declared_value(walk, field, box.batch)
+    if field.dims is not None and not field.dims.has_batch and not _as_declared(box.batch):
+        # A stack or a row of instances: such a field has more dims, or fewer, than its annotation says.
+        return Tensor(None, value.dtype) if isinstance(value, Tensor) else UNKNOWN
     if isinstance(value, Ref) and isinstance(ref, Ref):
         walk.here.put(ref, replace(box, fields={**box.fields, name: value}))
     return value
+
+
+def _as_declared(batch: Shape) -> bool:
+    """Whether no op has given a container its batch size: there is none, or it came as it is."""
+    return batch == () or (batch is not None and len(batch) == 1 and isinstance(batch[0], Star))
 
 
 def declared_value(walk: Walk, field: Field, batch: Shape) -> Value:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from ._calls import Args
     from ._walk import Walk
 
+TAKEN = frozenset({"tensordict", "tensordict_out", "params"})  # By any call of a module.
+
 
 def run(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
     """module(td), or module(*tensors)"""
@@ -59,21 +62,24 @@ def run(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args) -> Value:
     return UNKNOWN
 
 
-def dispatch(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
-    """A call with plain tensors, one for each in_key."""
+def dispatch(walk: Walk, expr: CallExpr, net: Net, args: Args, more: Sequence[str] = ()) -> Value:
+    """A call with plain tensors, one for each in_key; `more` is what forward takes besides."""
     reads, writes = in_keys(walk, net), out_keys(walk, net)
     if reads is None:
         return UNKNOWN
     names = ["_".join(flat_key(key) or ()) for key in reads]
     optional = {"_".join(flat_key(key) or ()) for key in _wraps.optional_keys(walk, net)}
     count = len(args.positional)
+    if len(reads) < count <= len(reads) + len(more):
+        return UNKNOWN
     if count > len(reads):
         takes = errors.count(len(reads), "tensor")
         text = f"the module takes {takes} (in_keys {errors.some_names(reads)}); {count} are given"
         walk.say(expr, _codes.MODULE, text)
         return UNKNOWN
+    taken = _taken(walk, net) if set(args.named).difference(names, more, TAKEN) else None
     for name in args.named:
-        if name not in names and name not in ("tensordict", "tensordict_out", "params"):
+        if taken is not None and name not in taken.union(names, more):
             rest = meant(name, names, f"its in_keys are {errors.some_names(reads)}")
             walk.say(expr, _codes.MODULE, f"the module has no in_key {name!r}{rest}")
             return UNKNOWN
@@ -87,6 +93,23 @@ def dispatch(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
     if writes is None:
         return UNKNOWN
     return Outputs(Tensor() for _ in writes) if len(writes) != 1 else Tensor()
+
+
+def _taken(walk: Walk, net: Net) -> frozenset[str] | None:
+    """What a call may name besides the in_keys: what the wrapped callables take.  None: that is not known."""
+    taken = TAKEN
+    if net.kind in SEQUENCES:
+        modules = net.settings.get("modules", UNKNOWN)
+        for module in modules if isinstance(modules, tuple) else (UNKNOWN,):
+            thing = walk.here.get(module)
+            inner = _taken(walk, thing) if isinstance(thing, Net) else None
+            if inner is None:
+                return None
+            taken |= inner
+    elif net.kind == "TensorDictModule":
+        _, _, named, any_name = _wraps.parameters(walk, net.settings.get("module", UNKNOWN))
+        return None if any_name else taken.union(named or ())
+    return taken
 
 
 def run_on(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
@@ -190,7 +213,7 @@ def outputs(walk: Walk, expr: CallExpr, net: Net, values: list[Value] | None, co
     from ._calls import Args, apply
 
     unknown: list[Value] = [UNKNOWN] * count
-    if values is None or any(value is UNKNOWN and False for value in values):
+    if values is None:
         return unknown
     callee = net.settings.get("module", UNKNOWN)
     names = net.settings.get("in_map")

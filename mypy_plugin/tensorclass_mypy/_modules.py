@@ -338,7 +338,9 @@ def run_dispatched(walk: Walk, expr: CallExpr, ref: Value, net: Net, args: Args)
         if isinstance(first, Box) and net.exact:
             return follow(walk, expr, Function(forward.func, ref, True), args)
         if (isinstance(first, Tensor) or not args.positional) and args.whole:
-            return dispatch(walk, expr, net, args)
+            if any(kind.is_star() for kind in forward.func.arg_kinds):
+                return UNKNOWN
+            return dispatch(walk, expr, net, args, more=[name for name in forward.func.arg_names[2:] if name])
     leak(walk, args.values())
     return UNKNOWN
 
