@@ -71,7 +71,7 @@ def from_source(call: str, numbers: list[int], group: Group, device: torch.devic
     most, least, *given = header.tolist()
     if most != -least:
         raise _calls_differ(call, group)
-    return given  # type: ignore[no-any-return]  # A tensor of ints is a list of them.
+    return given
 
 
 def _calls_differ(call: str, group: Group) -> Exception:

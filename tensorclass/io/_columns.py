@@ -103,7 +103,9 @@ def as_class(cls: Any, node: TensorDict, nodes: Sequence[tuple[At, str | None, i
     inner: dict[At, Any] = {(): node}
     for at, _, rank in nodes:
         parent = inner.get(at[:-1])
-        here = parent._fields.get(at[-1]) if at and parent is not None and parent._items is None else None
+        if not at or parent is None or parent._items is not None:
+            continue
+        here = parent._fields.get(at[-1])
         if isinstance(here, TensorDict):
             inner[at] = parent._fields[at[-1]] = _of_rank(here, rank)
     if cls is not None:

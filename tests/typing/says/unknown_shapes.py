@@ -14,7 +14,7 @@ from tensorclass import TensorClass
 
 Vec = Float[Tensor, "*batch 3"]
 Edges = Float[Tensor, "*batch edges"]
-Maybe = Optional[Float[Tensor, "n"]]
+Maybe = Optional[Float[Tensor, "n"]]  # noqa: UP045  # Also how it was written before 3.10.
 
 
 class Points(TensorClass):
