@@ -28,7 +28,7 @@ MISTAKES = [
         "tally.right = torch.zeros(9)",
         ("'right'", "[9]", "[10]"),
     ),
-    Mistake("count(unseen.label, guess)", "count(unseen.label, unseen.image)", ("'guess'", "float", "Int")),
+    Mistake("count(unseen.label, guess)", "count(unseen.label, unseen.image)", ("'guess'", "[*batch, 8, 8]", '"n"')),
     Mistake("int(one.right)", "int(one['rihgt'])", ("'rihgt'", "'right'")),
     Mistake("tally.sum(0)", "tally.sum(1)", ("sum", "dim 1", "1 batch dim")),
     Mistake("reader.eval()(unseen)", "reader.eval()(unseen.image)", ("Tensor", "Digits")),

@@ -66,8 +66,9 @@ def _with_data(made: N, condition: Tensor, one: Any, other: Any) -> N:
         theirs = other._fields.get(key)
         if is_tree(value):
             _with_data(value, condition, one._fields[key], theirs)
-        elif not isinstance(value, Tensor) and key in other._fields and not equal(value, theirs):
-            made._fields[key] = _chosen(condition, value, theirs, made._batch)
+        elif not isinstance(value, Tensor) and key in other._fields:
+            if isinstance(value, NonTensorStack) or not equal(value, theirs):  # Rows are not compared: no graph could.
+                made._fields[key] = _chosen(condition, value, theirs, made._batch)
     return made
 
 
