@@ -15,7 +15,7 @@ from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
 from . import _arrays, _codes, _constants, _hints, _self_keys
 from ._arrays import Array
 from ._containers import against, as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
-from ._dtypes import kind_of
+from ._dtypes import kind_of, real
 from ._evaluate import elements
 from ._fields import fields_of, names_of
 from ._state import State
@@ -85,8 +85,10 @@ def read_tensor(walk: Walk, tensor: Tensor, owner: Value, name: str) -> Value:
         return sizes_value(shape)
     if name == "ndim":
         return UNKNOWN if shape is None or has_star(shape) else len(shape)
-    if name in ("data", "grad", "real", "imag"):
+    if name in ("data", "grad"):
         return Tensor(shape, tensor.dtype)
+    if name in ("real", "imag"):
+        return Tensor(shape, real(tensor.dtype))
     if name in ("T", "mT", "H", "mH"):
         if shape is None or has_star(shape) or len(shape) < 2:
             return Tensor(None, tensor.dtype)

@@ -91,6 +91,15 @@ def shown(dtype: str | None) -> str:
     return "float32" if dtype == DEFAULT else str(dtype)
 
 
+def real(dtype: str | None) -> str | None:
+    """The dtype of what is real of a complex tensor: its absolute value, its parts, how far it spreads.
+
+    >>> real("complex64"), real("complex"), real("int64")
+    ('float32', 'float', 'int64')
+    """
+    return {"complex64": "float32", "complex128": "float64", "complex": "float"}.get(dtype or "", dtype)
+
+
 def wider(one: str | None, other: str | None) -> str | None:
     """The dtype of a result of two tensors with dims; only its kind where that depends.
 

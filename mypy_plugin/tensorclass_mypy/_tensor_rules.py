@@ -10,7 +10,7 @@ from mypy.nodes import Node
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
-from ._dtypes import kind_of
+from ._dtypes import kind_of, real
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed
 from ._values import Number, Tensor, Value, has_star, is_int, is_size, known, show_shape
@@ -92,8 +92,8 @@ def norm(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value
     given = args.take("ord dim keepdim")
     dim = given.get("dim")
     if dim is None:
-        return Tensor(() if given.get("keepdim", False) is False else None, tensor.dtype)
-    return Tensor(folded(walk, expr, tensor, name, dim, given.get("keepdim", False)), tensor.dtype)
+        return Tensor(() if given.get("keepdim", False) is False else None, real(tensor.dtype))
+    return Tensor(folded(walk, expr, tensor, name, dim, given.get("keepdim", False)), real(tensor.dtype))
 
 
 def diff(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:

@@ -13,7 +13,7 @@ from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, NotKnown, product
 
 from . import _codes
-from ._dtypes import DEFAULT, kind_of, shown
+from ._dtypes import DEFAULT, kind_of, real, shown
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed, no_ones, operate, wrong_ranks
 from ._tensor_rules import RULES
@@ -109,7 +109,7 @@ CASTS = {
     "short": "int16", "bool": "bool", "byte": "uint8", "char": "int8", "cfloat": "complex64",
 }  # fmt: skip
 SAME = {
-    "clone", "contiguous", "detach", "cpu", "cuda", "abs", "neg", "square", "relu", "clamp", "clip", "clamp_min",
+    "clone", "contiguous", "detach", "cpu", "cuda", "neg", "square", "relu", "clamp", "clip", "clamp_min",
     "clamp_max", "floor", "ceil", "round", "trunc", "sign", "requires_grad_", "pin_memory", "flip", "roll",
     "cumsum", "cumprod", "tril", "triu", "zero_", "fill_", "normal_", "uniform_", "copy_", "masked_fill",
     "masked_fill_", "nan_to_num", "detach_", "softmax", "log_softmax", "to_dense", "retain_grad", "exponential_",
@@ -155,6 +155,8 @@ def method(walk: Walk, expr: CallExpr, tensor: Tensor, name: str, args: Args) ->
         if name[:-1] in PAIRS and args.positional:
             operate(walk, expr, PAIRS[name[:-1]], tensor, walk.here.get(args.positional[0][0]))
         return tensor
+    if name in ("abs", "absolute"):
+        return Tensor(tensor.shape, real(tensor.dtype))
     if name in ("size",):
         return size(tensor, args)
     if name in ("dim", "ndimension"):
@@ -377,6 +379,8 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
     if name in ("max", "min") and values and isinstance(walk.here.get(values[0]), Tensor):
         return operate(walk, expr, name, tensor, walk.here.get(values[0]))
     kind = {"any": "bool", "all": "bool", "argmax": "int64", "argmin": "int64"}.get(name, tensor.dtype)
+    if name in ("norm", "std", "var"):
+        kind = real(kind)
     if name in ("sum", "prod") and kind_of(kind) in ("bool", "int"):
         kind = "int64"
     if isinstance(given.get("dtype"), Dtype):

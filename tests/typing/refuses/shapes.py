@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Complex, Float, Int
 from torch import Tensor, nn
 
 from tensorclass import TensorClass
@@ -209,3 +209,7 @@ def growing(x: Float[Tensor, "b d"]) -> Float[Tensor, "b d"]:
     for _ in range(3):
         x = torch.cat([x, x], dim=0)
     return x  # E: the result has shape [8*b, d], which does not fit "b d": b is 8*b here [tensorclass-shape]
+
+
+def conjugate(z: Complex[Tensor, "n"]) -> Float[Tensor, "n"]:
+    return z.conj()  # E: the result has dtype complex, which Float does not take [tensorclass-shape]
