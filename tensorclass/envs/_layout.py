@@ -67,6 +67,13 @@ class Layout:
         """Say that a key is not among those of a group."""
         raise self._missing(transform, key, (group,), self.obs if group == "observation" else Any)
 
+    def keep_classes(self, before: Layout) -> None:
+        """Where a transform names no class: what came before it, if the specs that this describes are as they were."""
+        if self.obs is Any and self.spec("observation") == before.spec("observation"):
+            self.obs = before.obs
+        if self.action is Any and self.spec("action") == before.spec("action"):
+            self.action = before.action
+
     def check_class(self, transform: str) -> None:
         """Refuse a class of observations with fields that there are not."""
         for name in class_fields(self.obs) or ():

@@ -74,6 +74,7 @@ def stages(transform: Transform, layout: Layout) -> Stages:
             action,
             layout.added.union(one._adds()),
         )
+        layout.keep_classes(before)
         layout.check_apart(type(one).__name__)
         one._check_specs(before, layout)
     for place, one in enumerate(chain):

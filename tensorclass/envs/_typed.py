@@ -271,8 +271,8 @@ def seen(node: View, at: int, key: str) -> Any:
     if node._classes and node._classes[at] is not Any:  # A class without fields: a plain tensor.
         return node._fields["observation" if key == "obs" else key]
     raise AttributeError(
-        f"no class is declared for .{key}: make the environment class with EnvBase[Obs, Action], "
-        "or read the entries by key"
+        f"no class is declared for .{key}: make the environment class with EnvBase[Obs, Action], and name the class "
+        "that comes out of a transform of your own (MapObs does); or read the entries by key"
     )
 
 

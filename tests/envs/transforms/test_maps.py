@@ -16,6 +16,7 @@ from tensorclass.envs import (
     ObservationNorm,
     RewardSum,
     StepCounter,
+    Transform,
     TransformedEnv,
     Unbounded,
     check_env_specs,
@@ -103,6 +104,17 @@ def test_the_class_is_any_where_nobody_names_one() -> None:
 
     with pytest.raises(AttributeError, match="no class is declared for .obs"):
         _ = steps.obs
+
+
+def test_a_transform_that_leaves_the_specs_as_they_are_leaves_the_classes() -> None:
+    class Doubled(Transform):
+        def _apply_transform(self, reward: Tensor) -> Tensor:
+            return reward * 2
+
+    steps = TransformedEnv(Pendulum((2,)), Compose(Doubled(in_keys=["reward"]), StepCounter())).rollout(3)
+
+    assert isinstance(steps.obs, Pose) and isinstance(steps.action, Torque)
+    assert steps.obs.batch_size == (2, 3)
 
 
 def test_a_class_with_other_fields_is_refused() -> None:
