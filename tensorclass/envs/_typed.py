@@ -249,13 +249,14 @@ def write(node: View, value: Any) -> None:
 
 
 def column(key: str, value: Any, batch: torch.Size) -> Tensor:
-    """A reward or flag with its last dim of size 1."""
-    tensor: Tensor = value if isinstance(value, Tensor) else torch.as_tensor(value)
+    """A reward or flag with its last dim of size 1; a number of Python is that of every row."""
+    if not isinstance(value, Tensor):
+        value = torch.as_tensor(value)
+        return value.expand(*batch, 1) if not value.ndim else column(key, value, batch)
+    tensor: Tensor = value
     shape = tensor.shape
     if shape == batch:
         return tensor.unsqueeze(-1)
-    if not shape:
-        return tensor.expand(*batch, 1)
     if shape[: len(batch)] != batch:
         raise errors.ShapeError(errors.batch_mismatch(key, tuple(shape), tuple(batch)))
     return tensor

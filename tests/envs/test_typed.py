@@ -374,6 +374,21 @@ def test_classes_may_come_by_way_of_a_base_or_a_variable() -> None:
     assert isinstance(Faster().reset().obs, Arm) and type(Faster().reset()) is Transition[Arm, Push]
 
 
+class Averaged(ArmEnv):
+    """A reward that has lost its rows."""
+
+    def _step(self, tensordict: Transition[Arm, Push]) -> Next[Arm]:
+        return Next(obs=tensordict.obs.clone(), reward=tensordict.action.u.mean(), terminated=False)
+
+
+def test_a_tensor_without_rows_is_no_reward_of_every_row_but_a_number_is() -> None:
+    with pytest.raises(RuntimeError, match=r"field 'reward' has shape \[\]; the batch size is \[3\]"):
+        Averaged().rollout(2)
+
+    steps = Averaged(()).rollout(2).next
+    assert steps.reward.shape == steps.terminated.shape == (2, 1)
+
+
 class Early(EnvBase["Later", "Push"]):
     """Its observation is declared below."""
 
