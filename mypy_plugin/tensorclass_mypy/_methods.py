@@ -117,7 +117,7 @@ def set_inplace(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) ->
         code = _codes.KEY
         _, wrong = _keys.find(walk, ref, key)
         if wrong is None:
-            name = key if len(key) > 1 else key[0]
+            name = key if len(key) != 1 else key[0]
             wrong, code = misfit(walk, name, given.get("item", UNKNOWN), box.batch), _codes.BATCH
         if wrong is not None:
             walk.say(expr, code, wrong)

@@ -104,7 +104,7 @@ class State:
 
     def forget_shapes(self) -> None:
         """A tensor has got another shape in place, and so have all names of it."""
-        tables: tuple[dict[Any, Any], ...] = (self.names, self.heap)
+        tables: list[Any] = [self.names, self.heap]
         for names in tables:
             for name, value in list(names.items()):
                 loose = _without_shapes(value)

@@ -305,7 +305,7 @@ def solve(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Valu
     a, b = known(tensor), _shape(walk, args.take("B").get("B"))
     if a is not None and (len(a) < 2 or unlike(walk, a[-1], a[-2])):
         walk.say(expr, _codes.SHAPE, f"{name}: the matrices are not square: the shape is {show_shape(a)}")
-    elif a is not None and b is not None and len(a) == 2 and b and len(b) <= 2 and unlike(walk, a[0], b[0]):
+    elif a is not None and b is not None and len(a) == 2 and 0 < len(b) <= 2 and unlike(walk, a[0], b[0]):
         text = f"{name}: the matrix {show_shape(a)} has {show_shape(a[:1])[1:-1]} rows, "
         walk.say(expr, _codes.SHAPE, f"{text}the right side {show_shape(b)} has {show_shape(b[:1])[1:-1]}")
     elif a is not None and b is not None and len(a) == 2 and len(b) <= 2:

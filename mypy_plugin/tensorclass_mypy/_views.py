@@ -44,7 +44,7 @@ def _check(ctx: MethodContext, sides: list[ProperType], path: Path, under: Path)
     """Say that a key is a slip of one that is there."""
     own = [*FLAGS, *COUNTS] if under or len(sides) == 1 else ["action", "next", *FLAGS[1:], *COUNTS]
     keys = [key for side in sides for key in listed(side) or ()] + own
-    key = path if len(path) > 1 else path[0]
+    key = path if len(path) != 1 else path[0]
     near = nearest(key, keys)
     node = ctx.args[0][0]
     if key in keys or near is None or not one_edit(key, near) or _is_written(ctx.api.path, path[-1]):

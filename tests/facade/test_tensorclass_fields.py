@@ -373,8 +373,9 @@ class Tagged(TensorClass):
 
 @pytest.mark.parametrize("tag", ["a", MetaData("a"), NonTensorData("a")])
 def test_a_field_of_plain_data_holds_the_value_however_it_is_given(tag: Any) -> None:
-    one = Tagged(tag=tag, x=torch.zeros(2), batch_size=[2])
-    assert one.tag == one[0].tag == torch.stack([one, one]).tag == torch.cat([one, one]).tag == "a"
+    one: Any = Tagged(tag=tag, x=torch.zeros(2), batch_size=[2])
+    joined: Any = (torch.stack([one, one]), torch.cat([one, one]))
+    assert {one.tag, one[0].tag, *[each.tag for each in joined]} == {"a"}
 
 
 @pytest.mark.parametrize("wrap", [NonTensorData, MetaData])

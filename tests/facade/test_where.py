@@ -6,13 +6,13 @@ from typing import Any
 
 import torch
 
-from tensorclass import NonTensorData, NonTensorStack, TensorDict, lazy_stack
+from tensorclass import NonTensorData, NonTensorStack, TensorDict, lazy_stack, stack
 
 MASK = torch.tensor([True, False])
 
 
-def rows(words: str, value: float) -> TensorDict:
-    return torch.stack([TensorDict(x=torch.tensor(value), n={"s": NonTensorData(word)}) for word in words])
+def rows(words: str, value: float) -> Any:
+    return stack([TensorDict(x=torch.tensor(value), n={"s": NonTensorData(word)}) for word in words])
 
 
 def words(td: Any) -> list[str]:

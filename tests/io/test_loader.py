@@ -79,7 +79,7 @@ def test_a_batch_is_fetched_in_one_read(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("collated", [None, lambda batch: batch], ids=["collated", "as fetched"])
 def test_a_container_is_a_data_set_itself(collated: Any) -> None:
-    batches = list(DataLoader(samples(), batch_size=4, collate_fn=collated))
+    batches = list(DataLoader(samples(), batch_size=4, collate_fn=collated))  # pyright: ignore[reportArgumentType]  # By what it has.
 
     assert [type(batch) for batch in batches] == [Sample] * 3
     assert numbered(batches) == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]

@@ -131,7 +131,8 @@ class Composite(KeyedSpec):
             below = self._specs[first] = Composite(shape=self._batch, device=self.device)
         elif not isinstance(below, KeyedSpec):
             raise errors.StructureError(f"{first!r} is {below!r}: nothing can be set inside it")
-        below.set(tuple(rest), spec)
+        inner: Any = below
+        inner.set(tuple(rest), spec)
         return self
 
     def _admitted(self, key: str, spec: Any) -> Entry:
