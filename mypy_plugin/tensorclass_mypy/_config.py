@@ -53,7 +53,7 @@ def _toml(file: Path) -> dict[str, Any]:
     try:
         import tomllib
     except ImportError:  # Python 3.10
-        import tomli as tomllib  # type: ignore[import-not-found, no-redef, unused-ignore]
+        import tomli as tomllib  # type: ignore[import-not-found, no-redef, unused-ignore]  # Before 3.11.
     data = tomllib.loads(file.read_text())
     found: dict[str, Any] = data.get("tool", {}).get("tensorclass-mypy", {})
     return found
