@@ -12,7 +12,7 @@ from tensorclass._rules import errors, indexing
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
 
-from . import _arrays, _codes, _constants, _hints, _self_keys
+from . import _arrays, _builtins, _codes, _constants, _hints, _self_keys
 from ._arrays import Array
 from ._containers import against, as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
 from ._dtypes import kind_of, real
@@ -119,7 +119,8 @@ def read_box(walk: Walk, expr: MemberExpr, owner: Value, box: Box, name: str) ->
             return Function(user, owner, True)
         if isinstance(user, Decorator) and user.func.is_property:
             return _hints.property_of(walk, owner, user.func)
-        return Method(owner, name)
+        made = maker(user, Class(box.info)) if box.info is not None and box.exact else None
+        return made or Method(owner, name)
     if name in ("batch_size", "shape"):
         return sizes_value(box.batch)
     if name in ("ndim", "batch_dims"):
@@ -129,12 +130,20 @@ def read_box(walk: Walk, expr: MemberExpr, owner: Value, box: Box, name: str) ->
     return Method(owner, name)
 
 
+def maker(method: FuncDef | Decorator, cls: Class) -> Function | None:
+    """A class method or a static method, that nothing else decorates, of a class."""
+    func = method.func if isinstance(method, Decorator) else method
+    if not (func.is_class or func.is_static) or (isinstance(method, Decorator) and method.decorators):
+        return None
+    return Function(func, cls, func.is_class)
+
+
 def read_class(walk: Walk, cls: Class, name: str) -> Value:
     node = cls.info.get(name)
     if node is None:
         return UNKNOWN
-    if isinstance(node.node, FuncDef) and not is_library(node.node.info):
-        return Function(node.node) if node.node.is_static else UNKNOWN
+    if isinstance(node.node, (FuncDef, Decorator)) and not is_library(node.node.info):
+        return maker(node.node, cls) or UNKNOWN
     if isinstance(node.node, Var) and node.node.is_final and node.node.final_value is not None:
         return node.node.final_value
     if isinstance(node.node, Var) and cls.info.is_enum:
@@ -512,11 +521,11 @@ def method(walk: Walk, expr: CallExpr, called: Method, args: Args) -> Value:
 
         return module_method(walk, expr, owner, thing, name, args)
     if isinstance(thing, Items):
-        return list_method(walk, owner, thing, name, args)
+        return _builtins.of_list(walk, owner, thing, name, args)
     if isinstance(thing, Mapped):
-        return dict_method(walk, owner, thing, name, args)
+        return _builtins.of_dict(walk, owner, thing, name, args)
     if isinstance(owner, str):
-        return string_method(walk, owner, name, args)
+        return _builtins.of_string(walk, owner, name, args)
     if isinstance(owner, tuple):
         if name == "numel" and all(is_size(size) for size in owner):
             from tensorclass._rules.sizes import product
@@ -537,61 +546,6 @@ def method(walk: Walk, expr: CallExpr, called: Method, args: Args) -> Value:
 
 def typed_method(walk: Walk, owner: Typed, name: str) -> Value:
     """A method of which mypy alone knows what it gives."""
-    return UNKNOWN
-
-
-def list_method(walk: Walk, owner: Value, row: Items, name: str, args: Args) -> Value:
-    values = args.values()
-    if name == "append" and len(values) == 1 and row.items is not None and len(row.items) < 64:
-        walk.here.put(owner, Items((*row.items, values[0])))
-        return None
-    if name == "extend" and len(values) == 1 and row.items is not None:
-        more = elements(walk, values[0])
-        if isinstance(more, tuple) and len(more) < 64:
-            walk.here.put(owner, Items((*row.items, *more)))
-            return None
-    if name in ("index", "count"):
-        return UNKNOWN
-    if name == "copy":
-        return walk.here.new(row)
-    walk.here.forget((owner, *values))
-    return UNKNOWN
-
-
-def dict_method(walk: Walk, owner: Value, mapped: Mapped, name: str, args: Args) -> Value:
-    values = args.values()
-    if mapped.items is not None:
-        if name == "items" and not values:
-            return tuple(mapped.items.items())
-        if name in ("keys", "values") and not values:
-            return tuple(mapped.items if name == "keys" else mapped.items.values())
-        if name == "get" and values and isinstance(values[0], str):
-            if values[0] in mapped.items:
-                return mapped.items[values[0]]
-            return values[1] if len(values) > 1 else None
-        if name == "copy":
-            return walk.here.new(mapped)
-    elif name in ("items", "keys", "values", "get"):
-        return UNKNOWN
-    walk.here.forget((owner, *values))
-    return UNKNOWN
-
-
-def string_method(walk: Walk, owner: str, name: str, args: Args) -> Value:
-    """A method of a str; mypy reads f"h{place}" as calls of join and format."""
-    values = args.values()
-    if name in ("upper", "lower", "strip", "title") and not values:
-        return getattr(owner, name)()
-    if name == "join" and len(values) == 1:
-        row = elements(walk, values[0])
-        if isinstance(row, tuple) and all(isinstance(item, str) for item in row):
-            return owner.join(row)
-    if name == "format" and args.whole and not args.named:
-        if all(isinstance(value, (str, int, float)) for value in values):
-            try:
-                return owner.format(*values)
-            except (ValueError, IndexError, KeyError):
-                return UNKNOWN
     return UNKNOWN
 
 

@@ -22,7 +22,7 @@ from mypy.nodes import (
     SuperExpr,
     Var,
 )
-from mypy.types import CallableType, Instance, TupleType, get_proper_type
+from mypy.types import CallableType, Instance, TupleType, TypeVarType, get_proper_type
 
 from tensorclass._rules.sizes import UNKNOWN
 
@@ -196,6 +196,7 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
     if hints is None:
         hints = _hints.stored(walk, node)
     result: Value = UNKNOWN
+    told = walk.told
     if hints is not None:
         owner = function.self if function.bound else None
         result = _hints.check_call(walk, expr, node, hints, args, function.bound, owner)
@@ -205,7 +206,11 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
     if tree is not None and can_follow(walk, node) and worth(walk, node, args):
         frame = bind(walk, node, args, function.self if function.bound else None, function.bound)
         if frame is not None:
-            return run_body(walk, expr, node, frame, tree)
+            hush = walk.told > told  # An argument is wrong: that is the mistake, and not what comes of it.
+            walk.quiet += hush
+            value = run_body(walk, expr, node, frame, tree)
+            walk.quiet -= hush
+            return value
     leak(walk, [function, *args.values()] if "." not in node.fullname else args.values())  # A closure holds names.
     if function.bound:
         walk.here.forget(function.self)
@@ -262,6 +267,8 @@ def worth(walk: Walk, node: FuncDef, args: Args) -> bool:
         return False
     typ = node.type
     result = get_proper_type(typ.ret_type) if isinstance(typ, CallableType) else None
+    if isinstance(result, TypeVarType):  # Self, that is.
+        result = get_proper_type(result.upper_bound)
     if isinstance(result, Instance):
         return is_tensor(result.type) or is_container(result.type) or is_module(result.type)
     return isinstance(result, TupleType)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, FuncDef, TypeInfo
+from mypy.nodes import CallExpr, FuncDef, OverloadedFuncDef, TypeInfo
 
 from tensorclass._rules import errors, table
 from tensorclass._rules.sizes import UNKNOWN, product
@@ -14,8 +14,8 @@ from . import _codes, _keys, _self_keys
 from ._containers import as_field, copied, flat_key, like, misfit, op, sizes_of
 from ._dtypes import kind_of
 from ._fields import fields_of
-from ._types import is_ours, is_tensorclass, is_tensordict, returned
-from ._values import Box, Class, Lambda, Library, Mapped, Method, Ref, Tensor, Unset, Value, has_star, is_int
+from ._types import is_ours, is_tensor, is_tensorclass, is_tensordict, returned
+from ._values import Box, Class, Lambda, Library, Mapped, Method, Net, Ref, Tensor, Unset, Value, has_star, is_int
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -514,8 +514,28 @@ def class_method(walk: Walk, expr: CallExpr, owner: Class, name: str, args: Args
             return walk.here.new(replace(thing, batch=batch))
         leak(walk, args.values())
         return walk.here.new(Box(info if is_tensorclass(info) else None, None, True, batch))
+    if args.positional and _is_method_of(walk, args.positional[0][0], info, name):
+        from ._attributes import method
+        from ._calls import Args
+
+        rest = Args(args.positional[1:], args.named, args.whole)
+        return method(walk, expr, Method(args.positional[0][0], name), rest)
     leak(walk, args.values())
     return UNKNOWN
+
+
+def _is_method_of(walk: Walk, value: Value, info: TypeInfo, name: str) -> bool:
+    """Whether C.name(value) is value.name(): a plain method of the library, which no class of the value overrides."""
+    symbol, thing = info.get(name), walk.here.get(value)
+    if symbol is None or not isinstance(symbol.node, (FuncDef, OverloadedFuncDef)) or symbol.node.is_static:
+        return False
+    if isinstance(thing, Tensor):
+        return is_tensor(info)
+    own = thing.info if isinstance(thing, (Box, Net)) else None
+    if own is None:
+        return isinstance(thing, Box) and is_tensordict(info)
+    found = own.get(name)
+    return found is not None and found.node is symbol.node
 
 
 __all__ = ["Library", "Method", "Ref", "class_method", "method"]

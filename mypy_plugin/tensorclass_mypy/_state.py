@@ -85,8 +85,10 @@ class State:
             self.forget(tuple((thing.items or {}).values()), seen)
             self.heap[value.id] = Mapped(None)
         elif isinstance(thing, Net):
-            # Modules are passed around all the time (optimisers, trainers); what they compute stays.
-            pass
+            self.forget(tuple(thing.settings.values()), seen)
+            # What the class of a user's module says of it stays.
+            touched = thing.kind != "user"
+            self.heap[value.id] = replace(thing, exact=False, settings={}, touched=touched)
 
     def expose(self, value: Value) -> None:
         """Some part of the value, nobody knows which, now has a name that is not followed."""

@@ -98,6 +98,7 @@ class Walk:
         self.frames: list[Frame] = []
         self.loops: list[Loop] = []
         self.quiet = 0
+        self.told = 0  # Errors and notes so far.
         self.buffer: list[tuple[Node, Any, str, str]] | None = None
         self.calls: list[Expression] = []  # The calls that are being followed, outermost first.
         self.volatile: set[str] = set()
@@ -124,6 +125,7 @@ class Walk:
             self.tell(node, None, text, "note")
 
     def tell(self, node: Node, code: Any, text: str, severity: str) -> None:
+        self.told += 1
         if self.buffer is not None:
             self.buffer.append((node, code, text, severity))
         else:
