@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import ARG_STAR, ARG_STAR2, ClassDef, FuncDef, MypyFile, NameExpr, TypeInfo, Var
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    ClassDef,
+    FuncDef,
+    MemberExpr,
+    MypyFile,
+    NameExpr,
+    TypeInfo,
+    Var,
+)
 from mypy.types import TypeVarType, get_proper_type
 from mypy.typevars import fill_typevars
 
@@ -338,22 +348,37 @@ def set_once(cls: ClassDef, init: FuncDef) -> set[str]:
     """Attributes that the methods of a class set in one place, in __init__."""
     counts: dict[str, int] = {}
     inside: set[str] = set()
-    for node in below(cls):
-        if type(node).__name__ in ("AssignmentStmt", "OperatorAssignmentStmt", "ForStmt", "DelStmt"):
-            targets: Any = getattr(node, "lvalues", None) or [
-                getattr(node, "lvalue", getattr(node, "index", getattr(node, "expr", None)))
-            ]
-            for target in targets:
-                for one in below(target):
-                    if type(one).__name__ == "MemberExpr" and isinstance(one.expr, NameExpr):  # type: ignore[attr-defined]  # by name
-                        name = one.name  # type: ignore[attr-defined]  # a MemberExpr
-                        counts[name] = counts.get(name, 0) + 1
+    for part in cls.defs.body:
+        for node in below(part):
+            _count(node, counts, part is not init)
     for statement in init.body.body:
         if type(statement).__name__ == "AssignmentStmt":
             for target in statement.lvalues:  # type: ignore[attr-defined]  # an AssignmentStmt
                 if type(target).__name__ == "MemberExpr":
                     inside.add(target.name)
     return {name for name in inside if counts.get(name) == 1}
+
+
+def _count(node: Any, counts: dict[str, int], calls: bool) -> None:
+    """Count the attributes that a statement sets or a call changes."""
+    kind = type(node).__name__
+    if kind in ("AssignmentStmt", "OperatorAssignmentStmt", "ForStmt", "DelStmt"):
+        targets: Any = getattr(node, "lvalues", None) or [
+            getattr(node, "lvalue", getattr(node, "index", getattr(node, "expr", None)))
+        ]
+        for target in targets:
+            for one in below(target):
+                if isinstance(one, MemberExpr) and isinstance(one.expr, NameExpr):
+                    counts[one.name] = counts.get(one.name, 0) + 1
+    elif calls and kind == "CallExpr" and isinstance(node.callee, MemberExpr):
+        owner = node.callee.expr
+        if isinstance(owner, MemberExpr) and isinstance(owner.expr, NameExpr) and _changes(node.callee.name):
+            counts[owner.name] = counts.get(owner.name, 0) + 1
+
+
+def _changes(method: str) -> bool:
+    """Whether a method of a module makes it another one."""
+    return method in _scan.CHANGING or method in ("add_module", "select_out_keys") or method.endswith("_hook")
 
 
 def is_installed(tree: MypyFile) -> bool:

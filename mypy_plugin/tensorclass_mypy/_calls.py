@@ -179,10 +179,8 @@ def leak(walk: Walk, values: Any) -> None:
     for value in values:
         walk.here.forget(value)
         node = value.node if isinstance(value, Lambda) or is_inner(value) else None
-        if node is not None and walk.state is not None:
-            for var in _scan.names_in_vars(node.body):
-                if var in walk.here.names:
-                    walk.here.forget(walk.here.names[var])
+        if node is not None:
+            walk.share(node.body)
 
 
 # -- Functions of this program --------------------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def reference(walk: Walk, expr: RefExpr) -> Value:
     """A name of a function, class or module."""
     node: Any = expr.node
     if isinstance(node, Decorator):
-        node = node.func if _plain_decorators(node) else None
+        node = node.func if plain_decorators(node) else None
     if isinstance(node, FuncDef):
         if canonical(node.fullname) != node.fullname or _library_module(node.fullname):
             return Library(canonical(node.fullname))
@@ -199,7 +199,7 @@ def _library_module(fullname: str) -> bool:
     return fullname.startswith(_LIBRARIES)
 
 
-def _plain_decorators(node: Decorator) -> bool:
+def plain_decorators(node: Decorator) -> bool:
     """Decorators that leave the function's behaviour as it is."""
     fine = ("jaxtyping", "typing.", "torch.no_grad", "torch.inference_mode", "torch.autograd", "functools.cache")
     return all(_scan.full_name(one).startswith(fine) for one in node.decorators)

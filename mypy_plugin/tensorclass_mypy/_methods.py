@@ -37,7 +37,7 @@ ASKS = {
     "items", "values", "is_empty", "is_contiguous", "is_memmap", "bytes", "device", "depth", "entry_class",
     "get_non_tensor", "to_dict", "non_tensor_items", "sorted_keys", "is_shared", "numpy", "tolist", "saved_path",
     "data_ptr", "is_cuda", "print_schema", "hash", "state_dict", "param_count", "get_item_shape", "is_floating_point",
-    "to_namedtuple", "to_struct_array", "is_pinned", "is_meta", "is_cpu", "max", "min", "tensor_split",
+    "to_namedtuple", "to_struct_array", "is_pinned", "is_meta", "is_cpu", "tensor_split",
 }  # fmt: skip
 
 
@@ -62,6 +62,8 @@ def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Ar
     if name in ITSELF:
         return ref
     if name in ASKS:
+        if name in ("items", "values"):
+            walk.here.expose(ref)
         return UNKNOWN
     row = table.OPS.get(name) or table.OPS_BY_TORCH.get(name)
     if row is not None and row.family != "join":

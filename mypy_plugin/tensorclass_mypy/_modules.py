@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import (
@@ -55,6 +54,14 @@ KEYED = {
     "CudaGraphModule": "module",
     "TensorClassModuleWrapper": "",
 }
+
+
+# Questions, and what leaves a layer the layer that it is.
+ASKS = {
+    "parameters", "named_parameters", "state_dict", "buffers", "named_buffers", "modules", "named_modules", "children",
+    "named_children", "zero_grad", "extra_repr", "register_buffer", "register_parameter", "load_state_dict",
+    "get_parameter", "get_buffer", "reset_parameters",
+}  # fmt: skip
 
 
 def made(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
@@ -200,16 +207,11 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
         if name == "apply":
             leak(walk, args.values())
         return ref if name != "compile" else UNKNOWN
-    if name in (
-        "parameters",
-        "named_parameters",
-        "state_dict",
-        "buffers",
-        "modules",
-        "children",
-        "zero_grad",
-        "extra_repr",
-    ):
+    if name in ASKS:
+        return UNKNOWN
+    if name.startswith("register_") and name.endswith("_hook"):
+        leak(walk, args.values())
+        walk.here.put(ref, UNKNOWN)  # A hook may change what goes in and what comes out.
         return UNKNOWN
     if name == "__call__" or (name == "forward" and net.kind != "user"):
         return run(walk, expr, ref, net, args)
@@ -224,11 +226,7 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
         if found is not None:
             settings = {"in_keys": found[0], "out_keys": found[1]}
             return walk.here.new(Net("TensorClassModuleWrapper", None, True, settings))
-    if name in ("append", "insert", "extend", "add_module", "register_buffer", "register_parameter", "load_state_dict"):
-        if name in ("append", "insert", "extend", "add_module"):
-            walk.here.put(ref, replace(net, touched=True, settings={}))
-        return UNKNOWN
-    leak(walk, args.values())
+    leak(walk, args.values() if net.kind == "user" else [ref, *args.values()])
     return UNKNOWN
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mypy.nodes import ComparisonExpr, Expression, OpExpr, UnaryExpr
+from mypy.nodes import ComparisonExpr, Expression, MemberExpr, NameExpr, OpExpr, TypeInfo, UnaryExpr
+from mypy.types import Instance, NoneType, Type, UnionType, get_proper_type
 
 from tensorclass._rules import algebra, errors, sizes
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes
 from ._evaluate import evaluate, is_key
-from ._types import is_ours
+from ._fields import fields_of
+from ._types import is_container, is_ours
 from ._values import Box, Items, Mapped, Perhaps, Ref, Sizes, Star, Tensor, Typed, Unset, Value, is_int, is_size
 
 if TYPE_CHECKING:
@@ -55,11 +57,39 @@ def truth(walk: Walk, expr: Expression) -> bool | None:
 def no_truth(walk: Walk, expr: Expression, value: Value) -> None:
     """Say that a container has no truth value."""
     thing = walk.here.get(value)
-    info = thing.info if isinstance(thing, Box) else None
-    own = info.get("__bool__") if info is not None else None
-    owner = getattr(own.node, "info", None) if own is not None else None
-    if isinstance(thing, Box) and (owner is None or is_ours(owner)):
+    if isinstance(thing, Box):
+        wrong = thing.info is None or _refuses(thing.info)
+    else:
+        wrong = _may_be_container(thing.type if isinstance(thing, Typed) else _declared(walk, expr, value))
+    if wrong:
         walk.say(expr, _codes.FIELD, errors.no_truth())
+
+
+def _refuses(info: TypeInfo) -> bool:
+    """No class of the user's has a truth value of its own for it."""
+    own = info.get("__bool__")
+    owner = getattr(own.node, "info", None) if own is not None else None
+    return owner is None or is_ours(owner)
+
+
+def _may_be_container(typ: Type | None) -> bool:
+    """None or a container, by a type: a test of it holds for the one and fails with the other."""
+    proper = get_proper_type(typ) if typ is not None else None
+    if not isinstance(proper, UnionType):
+        return False
+    items = [item for item in map(get_proper_type, proper.items) if not isinstance(item, NoneType)]
+    return bool(items) and all(
+        isinstance(item, Instance) and is_container(item.type) and _refuses(item.type) for item in items
+    )
+
+
+def _declared(walk: Walk, expr: Expression, value: Value) -> Type | None:
+    """The type of a field of which nothing else is known."""
+    if value is not UNKNOWN or not isinstance(expr, MemberExpr) or not isinstance(expr.expr, NameExpr):
+        return None
+    owner = walk.here.get(evaluate(walk, expr.expr))
+    field = (fields_of(owner.info) or {}).get(expr.name) if isinstance(owner, Box) and owner.info is not None else None
+    return field.type if field is not None else None
 
 
 def compared(walk: Walk, expr: ComparisonExpr) -> Value:

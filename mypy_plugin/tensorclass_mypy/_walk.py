@@ -47,11 +47,11 @@ from tensorclass._rules.sizes import UNKNOWN, NotKnown
 from . import _attributes, _calls, _codes, _containers, _hints, _late, _scan, _tensors, _truth
 from ._attributes import delete_item, enter, leave, write, write_item
 from ._binary import binary
-from ._evaluate import elements, evaluate
+from ._evaluate import elements, evaluate, plain_decorators
 from ._state import State, join, join_values, unlike
 from ._truth import truth
 from ._types import from_type, item_of
-from ._values import Items, Many, Outputs, Perhaps, Pieces, Ref, Results, Tensor, Typed, Value
+from ._values import Items, Many, Net, Outputs, Perhaps, Pieces, Ref, Results, Tensor, Typed, Value
 
 _late.attributes, _late.calls, _late.containers = _attributes, _calls, _containers
 _late.tensors, _late.truth = _tensors, _truth
@@ -157,6 +157,13 @@ class Walk:
                 except NotKnown:
                     self.forget_all()
 
+    def share(self, body: Node) -> None:
+        """Code that is not followed has a function: what the function can reach may change at any time."""
+        for var in _scan.names_in_vars(body):
+            if self.state is not None and var in self.here.names:
+                self.here.forget(self.here.names[var])
+                self.volatile = self.volatile | {var.name}
+
     def forget_all(self) -> None:
         """Somewhere a size was compared that nobody knows: nothing is said of what hangs on it."""
         for value in list(self.here.names.values()) if self.state is not None else ():
@@ -233,7 +240,7 @@ class Walk:
         if isinstance(thing, Tensor) and isinstance(result, Tensor) and result.shape is None:
             result = Tensor(thing.shape, result.dtype)
         if isinstance(value, Ref):
-            self.here.forget(value) if isinstance(thing, Items) else None
+            self.here.forget(value) if isinstance(thing, (Items, Net)) else None
             result = value
         if isinstance(s.lvalue, NameExpr):
             self.assign(s.lvalue, result)
@@ -517,7 +524,8 @@ class Walk:
         return None
 
     def decorated(self, s: Decorator) -> None:
-        return None
+        if self.frames and not plain_decorators(s):
+            self.share(s.func.body)
 
     def class_(self, s: ClassDef) -> None:
         return None
