@@ -35,6 +35,7 @@ CLASS = "tensorclass._tensorclass.TensorClass"
 TYPED = "tensorclass._typedtensordict.TypedTensorDict"
 DECORATOR = "tensorclass._decorator.tensorclass"
 OPTIONS = ("frozen", "autocast", "nocast", "tensor_only", "shadow")
+KEYWORDS = (*OPTIONS, "kw_only")
 
 
 def on_class(ctx: ClassDefContext) -> None:
@@ -58,9 +59,9 @@ def check_options(ctx: ClassDefContext) -> None:
     if owner is not None and owner.fullname != "builtins.object" and not is_ours(owner):
         return
     for name, value in ctx.cls.keywords.items():
-        if name not in OPTIONS and name not in ("metaclass", "kw_only"):
-            rest = meant(name, OPTIONS, f"the options are {errors.some_names(OPTIONS)}")
-            ctx.api.fail(f"TensorClass has no option {name!r}{rest}", value, code=_codes.FIELD)
+        if name not in (*KEYWORDS, "metaclass"):
+            rest = meant(name, KEYWORDS, f"the options are {errors.some_names(KEYWORDS)}")
+            ctx.api.fail(f"unknown class option {name!r}{rest}", value, code=_codes.FIELD)
 
 
 def note(ctx: ClassDefContext, cls: ClassDef, options: set[str]) -> None:

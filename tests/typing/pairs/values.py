@@ -115,7 +115,7 @@ class NoStar(TensorClass):
     x: Float[Tensor, "batch 3"]  # E: field 'x': "batch 3" has one dim called batch; did you mean "*batch 3"? [tensorclass-shape]
 
 
-class Opt(TensorClass, froze=True):  # E: TensorClass has no option 'froze'; did you mean 'frozen'? The options are 'frozen', 'autocast', 'nocast', 'tensor_only', 'shadow' [tensorclass-field]
+class Opt(TensorClass, froze=True):  # E: unknown class option 'froze'; did you mean 'frozen'? The options are 'frozen', 'autocast', 'nocast', 'tensor_only', 'shadow', 'kw_only' [tensorclass-field]
     x: Tensor
 
 
