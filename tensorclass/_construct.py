@@ -111,7 +111,7 @@ def no_field_to_set(node: Declared, name: str) -> Exception:
 
 def frozen(node: Declared, action: str) -> Exception:
     """The error for a write to an instance of a frozen class."""
-    return Frozen(f"cannot {action}: {type(node).__name__} is frozen; .replace(...) makes a changed copy")
+    return Frozen(errors.frozen(type(node).__name__, action))
 
 
 def resize(node: Declared, batch: Size) -> None:

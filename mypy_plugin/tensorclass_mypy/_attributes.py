@@ -5,16 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, Decorator, Expression, FuncDef, IndexExpr, MemberExpr, Var
+from mypy.nodes import CallExpr, Decorator, Expression, FuncDef, IndexExpr, MemberExpr, NameExpr, Var
 from mypy.types import Instance
 
 from tensorclass._rules import errors, indexing
 from tensorclass._rules.errors import RuleError
 from tensorclass._rules.sizes import UNKNOWN, Ints, Mask, NotKnown
 
-from . import _arrays, _builtins, _codes, _constants, _hints, _self_keys
+from . import _arrays, _builtins, _codes, _constants, _hints, _keys, _self_keys
 from ._arrays import Array
-from ._containers import against, as_field, like, misfit, names_bound, read_field, sentence, shorter, sizes_of, store
+from ._containers import (
+    against,
+    as_field,
+    flat_key,
+    like,
+    misfit,
+    names_bound,
+    read_field,
+    refuses,
+    sentence,
+    shorter,
+    sizes_of,
+    store,
+)
 from ._dtypes import kind_of, real
 from ._evaluate import elements
 from ._fields import fields_of, names_of
@@ -63,7 +76,7 @@ def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
 
         return attribute(walk, expr, owner, thing)
     if isinstance(owner, tuple) and name in ("values", "indices") and len(owner) == 2:
-        if all(isinstance(one, Tensor) for one in owner):  # What max, sort and their kind give.
+        if all(isinstance(walk.here.get(one), (Tensor, Box)) for one in owner):  # What max, sort and their kind give.
             return owner[name == "indices"]
     if isinstance(owner, Results) and not hasattr(owner, name):
         walk.say(expr, _codes.CALL, f"the module gives a tuple of {len(owner)}, which has no {name!r}")
@@ -76,7 +89,22 @@ def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
         return _arrays.read(owner, name) if name == "shape" else Method(owner, name)
     if isinstance(owner, Typed):
         return read_typed(walk, owner, name)
+    if owner is None:
+        nothing(walk, expr.expr)
     return Method(owner, name) if owner is UNKNOWN else UNKNOWN
+
+
+def nothing(walk: Walk, expr: Expression) -> None:
+    """x.get("key").sum(), where there is no such key and so None to go on with."""
+    if not isinstance(expr, CallExpr) or not isinstance(expr.callee, MemberExpr) or expr.callee.name != "get":
+        return
+    holder, key = expr.callee.expr, expr.args[0] if len(expr.args) == 1 else None
+    if not isinstance(holder, NameExpr) or key is None:
+        return
+    path = flat_key(walk.evaluate(key))
+    wrong = _keys.find(walk, walk.evaluate(holder), path)[1] if path is not None else None
+    if wrong is not None:
+        walk.say(expr, _codes.KEY, f"{wrong}; get() gives None")
 
 
 def read_tensor(walk: Walk, tensor: Tensor, owner: Value, name: str) -> Value:
@@ -261,6 +289,9 @@ def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
     if isinstance(thing, Mapped):
         if thing.items is not None and isinstance(index, (str, int)) and index in thing.items:
             return thing.items[index]
+        if thing.closed and thing.items is not None and isinstance(index, str):
+            walk.say(expr, _codes.KEY, errors.key_missing(index, list(thing.items)))
+            return UNKNOWN
         walk.here.expose(owner)
         return UNKNOWN
     if isinstance(thing, Tensor):
@@ -426,6 +457,9 @@ def write_item(
     elif isinstance(thing, Box):
         from ._keys import is_key, write_key
 
+        action = f"set {index!r}" if isinstance(index, str) else "write rows in place"
+        if refuses(walk, source or target, thing, action):
+            return
         if is_key(index):
             _self_keys.item(walk, source or target, thing, index, value, True)
             write_key(walk, source or target, owner, thing, index, value)

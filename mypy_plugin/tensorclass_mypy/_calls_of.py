@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from mypy.nodes import CallExpr, Expression, FuncDef, MemberExpr, NameExpr, RefExpr, TypeInfo, Var
+from mypy.nodes import (
+    ARG_STAR,
+    ARG_STAR2,
+    CallExpr,
+    Expression,
+    FuncDef,
+    MemberExpr,
+    NameExpr,
+    RefExpr,
+    TypeInfo,
+    Var,
+)
 from mypy.plugin import MethodSigContext
 from mypy.typeops import bind_self
 from mypy.types import AnyType, CallableType, FunctionLike, Instance, Type, TypeOfAny, UnionType, get_proper_type
@@ -108,6 +119,8 @@ def check(ctx: MethodSigContext, info: TypeInfo, forward: FuncDef) -> bool:
 def misfit(info: TypeInfo, forward: FuncDef, call: CallExpr) -> str | None:
     """Why the arguments of a call are not those of forward, by their number and names."""
     kinds, names = list(forward.arg_kinds[1:]), list(forward.arg_names[1:])
+    if ARG_STAR in kinds and not forward.is_static and not any(kind == ARG_STAR2 for kind in [*kinds, *call.arg_kinds]):
+        return _unnamed(info.name, kinds, [name or "" for name in names], call)
     if any(kind.is_star() for kind in [*kinds, *call.arg_kinds]) or forward.is_static or len(kinds) != len(names):
         return None
     return _wrong(info.name, kinds, [name or "" for name in names], call)
@@ -136,6 +149,16 @@ def _gives(value: Expression | None, forward: FuncDef) -> bool:
         return True  # Not yet there.
     made = value.callee.node if isinstance(value, CallExpr) and isinstance(value.callee, RefExpr) else None
     return isinstance(made, TypeInfo) and _forward(made) is forward
+
+
+def _unnamed(owner: str, kinds: list[Any], names: list[str], call: CallExpr) -> str | None:
+    """An argument by a name that a forward with *args does not have."""
+    known = [name for name, kind in zip(names, kinds) if not kind.is_star()]
+    for name in call.arg_names:
+        if name is not None and name not in known:
+            takes = f"by name it takes {errors.some_names(known)}" if known else "by name it takes none"
+            return f"{owner}.forward has no argument {name!r}{meant(name, known, takes)}"
+    return None
 
 
 def _wrong(owner: str, kinds: list[Any], names: list[str], call: CallExpr) -> str | None:

@@ -195,6 +195,10 @@ def construct_tensordict(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args)
     names = "source batch_size device names non_blocking lock"
     given = args.take(names)
     options = set(names.split())
+    if info.name == "TensorDictParams" and len(args.values()) == 1:
+        inside = walk.here.get(args.values()[0])
+        if isinstance(inside, Box) and inside.info is None and not inside.open:
+            return args.values()[0]  # The same entries, under another name.
     if not args.whole or info.name != "TensorDict":
         from ._calls import leak
 

@@ -18,7 +18,7 @@ from tensorclass._rules.sizes import RAGGED, UNKNOWN, NotKnown
 from . import _codes, _dtypes
 from ._arrays import Array, as_tensor
 from ._evaluate import elements
-from ._fields import Field, fields_of
+from ._fields import Field, fields_of, options_of
 from ._hints import fits, to_shape, unlike
 from ._operators import no_ones
 from ._values import (
@@ -68,6 +68,14 @@ def sizes_of(walk: Walk, value: Value) -> Shape:
     if isinstance(row, tuple) and all(is_size(size) or size is UNKNOWN for size in row):
         return tuple(row)
     return None
+
+
+def refuses(walk: Walk, node: Node, box: Box, action: str) -> bool:
+    """Say that an instance of a frozen class is written to; True if so."""
+    if box.info is None or "frozen" not in options_of(box.info):
+        return False
+    walk.say(node, _codes.FIELD, errors.frozen(box.info.name, action))
+    return True
 
 
 # -- Values in a container ------------------------------------------------------------------------------------------
@@ -323,10 +331,8 @@ def copied(walk: Walk, box: Box, seen: bool = True) -> Value:
     return walk.here.new(replace(box, fields=fields, locked=False))
 
 
-def op(walk: Walk, expr: Node, box: Box, name: str, args: Args) -> Value:
+def op(walk: Walk, expr: Node, box: Box, row: table.Op, args: Args) -> Value:
     """A row of the table: the batch size after it, or the sentence of its rule."""
-    row = table.OPS.get(name) or table.OPS_BY_TORCH.get(name)
-    assert row is not None
     given: dict[str, Any] = {}
     values = [plain(walk, value) for value, _ in args.positional]
     known = args.whole
@@ -345,7 +351,7 @@ def op(walk: Walk, expr: Node, box: Box, name: str, args: Args) -> Value:
         return like(walk, box)
     if row.family == "pair":
         other = walk.here.get(args.positional[0][0]) if args.positional else UNKNOWN
-        return operate(walk, expr, name, box, other)
+        return operate(walk, expr, row.name, box, other)
     if not known or box.batch is None or has_star(box.batch):
         return like(walk, box, None, keep=False) if row.family != "split" else Many(like(walk, box, None, keep=False))
     if row.family == "fold" and "dim" not in given:
@@ -407,9 +413,15 @@ def operate(walk: Walk, node: Node, name: str, a: Any, b: Any) -> Value:
     box, other = (a, b) if isinstance(a, Box) else (b, a)
     if not isinstance(other, Box):
         return like(walk, box)
+    word = _WORDS.get(name, name)
+    if box.info is None and other.info is None and not box.open and not other.open:
+        missing, extra = ([key for key in x.fields if key not in y.fields] for x, y in ((box, other), (other, box)))
+        if missing or extra:
+            which = "the second container" if missing else "the first container"
+            walk.say(node, _codes.KEY, errors.keys_differ(word, missing[:1] or extra, which))
+            return like(walk, box, None, keep=False)
     if box.batch is None or other.batch is None or has_star(box.batch) or has_star(other.batch):
         return like(walk, box, None, keep=False)
-    word = _WORDS.get(name, name)
     try:
         batch = pointwise.broadcast(word, box.batch, other.batch)
     except RuleError as error:

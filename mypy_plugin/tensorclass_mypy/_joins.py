@@ -269,4 +269,4 @@ def torch_function(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value |
         return like(walk, box) if name.endswith("_like") or name == "clone" else UNKNOWN
     from ._calls import Args
 
-    return op(walk, expr, box, row.name, Args(args.positional[1:], args.named, args.whole))
+    return op(walk, expr, box, row, Args(args.positional[1:], args.named, args.whole))

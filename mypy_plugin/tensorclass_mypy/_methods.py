@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 from mypy.nodes import CallExpr, FuncDef, OverloadedFuncDef, TypeInfo
 
 from tensorclass._rules import errors, table
+from tensorclass._rules.reserved import IN_PLACE
 from tensorclass._rules.sizes import UNKNOWN, product
 
-from . import _codes, _keys, _self_keys
-from ._containers import as_field, copied, flat_key, like, misfit, op, sizes_of
+from . import _codes, _keys, _made_from, _self_keys
+from ._containers import as_field, copied, flat_key, like, misfit, op, refuses, sizes_of
 from ._dtypes import kind_of
 from ._fields import fields_of
 from ._types import is_ours, is_tensor, is_tensorclass, is_tensordict, returned
@@ -35,7 +36,7 @@ ITSELF = {
 # Questions.
 ASKS = {
     "items", "values", "is_empty", "is_contiguous", "is_memmap", "bytes", "device", "depth", "entry_class",
-    "get_non_tensor", "to_dict", "non_tensor_items", "sorted_keys", "is_shared", "numpy", "tolist", "saved_path",
+    "get_non_tensor", "non_tensor_items", "sorted_keys", "is_shared", "numpy", "tolist", "saved_path",
     "data_ptr", "is_cuda", "print_schema", "hash", "state_dict", "param_count", "get_item_shape", "is_floating_point",
     "to_namedtuple", "to_struct_array", "is_pinned", "is_meta", "is_cpu", "tensor_split",
 }  # fmt: skip
@@ -51,6 +52,9 @@ def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Ar
         if defined is not None and not is_ours(defined):  # A method of the user's, perhaps overridden.
             return users(walk, expr, ref, getattr(node, "node", None), args)
     _self_keys.call(walk, box, name, args)
+    if box.info is not None and name in IN_PLACE and refuses(walk, expr, box, f"{name}()"):
+        leak(walk, args.values())
+        return UNKNOWN
     handler = _METHODS.get(name)
     if handler is not None and not args.whole and name not in ("select", "exclude", "replace"):
         leak(walk, [ref, *args.values()])
@@ -67,7 +71,7 @@ def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Ar
         return UNKNOWN
     row = table.OPS.get(name) or table.OPS_BY_TORCH.get(name)
     if row is not None and row.family != "join":
-        result = op(walk, expr, box, name, args)
+        result = op(walk, expr, box, row, args)
         if name.endswith("_") and not name.startswith("_"):
             return ref
         return result
@@ -306,11 +310,6 @@ def to_module(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> V
     return UNKNOWN
 
 
-def new_shape(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
-    """x.new_zeros(*size) and its kind."""
-    return walk.here.new(Box(box.info, box.type, box.exact))
-
-
 def get(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args) -> Value:
     return _keys.get(walk, expr, ref, box, args)
 
@@ -457,10 +456,13 @@ _METHODS: dict[str, Any] = {
     "reshape_as": as_other,
     "flatten_keys": flatten_keys,
     "unflatten_keys": unflatten_keys,
-    "new_zeros": new_shape,
-    "new_ones": new_shape,
-    "new_empty": new_shape,
-    "new_full": new_shape,
+    "max": _made_from.extremes,
+    "min": _made_from.extremes,
+    "new_zeros": _made_from.sized,
+    "new_ones": _made_from.sized,
+    "new_empty": _made_from.sized,
+    "new_full": _made_from.sized,
+    "to_dict": _made_from.as_dict,
 }
 
 
@@ -487,8 +489,17 @@ def from_entries(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Valu
             if name not in thing.fields and not field.has_default and not field.optional and not field.init_only:
                 walk.say(node, _codes.FIELD, f"{info.name}: {errors.key_missing(name, list(thing.fields))}")
                 break
+    given = args.take("source")
+    batch = None
+    if given.get("batch_size") is not None and not given.keys() & {"auto_batch_size", "batch_dims"}:
+        batch = sizes_of(walk, given["batch_size"])
+    for key, value in thing.fields.items() if isinstance(thing, Box) else ():
+        wrong = misfit(walk, key, value, batch)
+        if wrong is not None:
+            walk.say(node, _codes.BATCH, wrong)
+            batch = None
     leak(walk, args.values())
-    return walk.here.new(Box(info, None, True))
+    return walk.here.new(Box(info, None, True, batch))
 
 
 def class_method(walk: Walk, expr: CallExpr, owner: Class, name: str, args: Args) -> Value:
@@ -506,7 +517,11 @@ def class_method(walk: Walk, expr: CallExpr, owner: Class, name: str, args: Args
         value = as_field(walk, args.positional[0][0])
         thing = walk.here.get(value)
         given = args.take("source batch_size")
-        batch = sizes_of(walk, given["batch_size"]) if given.get("batch_size") is not None else None
+        batch = sizes_of(walk, given.get("batch_size"))
+        if given.keys() & {"auto_batch_size", "batch_dims"}:
+            batch = None
+        elif given.get("batch_size") is None and value is args.positional[0][0] and isinstance(thing, Box):
+            batch = thing.batch
         if is_tensordict(info) and isinstance(thing, Box):
             for key, inner in thing.fields.items():
                 wrong = misfit(walk, key, inner, batch)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, FuncDef, TypeInfo
-from mypy.types import CallableType
+from mypy.nodes import CallExpr, Expression, FuncDef, RefExpr, TypeInfo
+from mypy.types import CallableType, Instance
 
 from tensorclass._rules import errors
 from tensorclass._rules.sizes import UNKNOWN
@@ -15,7 +15,7 @@ from . import _codes
 from ._containers import flat_key
 from ._keys import is_key
 from ._say import meant
-from ._values import Box, Class, Items, Mapped, Method, Net, Tensor, Value
+from ._values import Box, Class, Items, Mapped, Method, Net, Tensor, Typed, Value
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -49,7 +49,12 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
     keywords = (
         walk.here.get(given.get("distribution_kwargs", UNKNOWN)) if "distribution_kwargs" in given else Mapped({})
     )
-    if isinstance(cls, Class) and names is not None:
+    at = args.named["distribution_class"][1] if "distribution_class" in args.named else None
+    made = _made(cls, at)
+    if at is not None and made is not None:
+        text = f"distribution_class is an instance of {made.name}; give the class: {made.name}"
+        walk.say(at, _codes.MODULE, text)
+    elif isinstance(cls, Class) and names is not None:
         _check_names(walk, expr, where, cls.info, names, keywords, args)
     elif names is not None:
         _check_callable(walk, where, cls, names, keywords)
@@ -77,6 +82,14 @@ def construct(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         text = f"out_keys: {errors.count(len(samples), 'key')} for one sample; {cls.info.name} gives one"
         walk.say(at, _codes.MODULE, text + "; the log-probability has a key of its own (log_prob_key)")
     return walk.here.new(Net(info.name, info, True, settings))
+
+
+def _made(value: Value, node: Expression | None) -> TypeInfo | None:
+    """The class of a distribution that stands where a class is wanted."""
+    info = value.type.type if isinstance(value, Typed) and isinstance(value.type, Instance) else None
+    if isinstance(node, CallExpr) and isinstance(node.callee, RefExpr) and isinstance(node.callee.node, TypeInfo):
+        info = node.callee.node
+    return info if info is not None and info.has_base("torch.distributions.distribution.Distribution") else None
 
 
 def _plain(info: TypeInfo) -> bool:

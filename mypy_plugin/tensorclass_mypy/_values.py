@@ -75,6 +75,7 @@ class Mapped:
     """A Python dict with constant keys."""
 
     items: Mapping[Any, Value] | None
+    closed: bool = False  # Made from a container, and not changed since: a key that is not there is a mistake.
 
     def __hash__(self) -> int:
         return id(self)

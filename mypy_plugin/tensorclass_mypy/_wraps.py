@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import ARG_NAMED, ARG_POS, CallExpr, Expression, NameExpr, TupleExpr
+from mypy.nodes import ARG_NAMED, ARG_POS, ARG_STAR, CallExpr, Expression, NameExpr, TupleExpr
 from mypy.types import AnyType, CallableType, Instance, NoneType, TupleType, Type, UnionType, get_proper_type
 
 from tensorclass._rules import errors, table
@@ -45,7 +45,9 @@ def _check_inputs(walk: Walk, expr: CallExpr, settings: dict[str, Value], module
     where = args.node("module in_keys out_keys", "in_keys") or expr
     keys, mapped = settings.get("in_keys", UNKNOWN), settings.get("in_map")
     if isinstance(mapped, dict):
-        if names is None or any_names:
+        if any_names:
+            names = _named(walk, module)
+        if names is None:
             return
         for name in mapped:
             if isinstance(name, str) and name not in names:
@@ -107,6 +109,14 @@ def parameters(walk: Walk, module: Value) -> tuple[int | None, list[str] | None,
     if any(kind == ARG_NAMED for kind in kinds):
         return most, None, names, star
     return most, needed, names, star
+
+
+def _named(walk: Walk, module: Value) -> list[str] | None:
+    """The names that a callable with *args takes besides; None where it has none, or **kwargs."""
+    typ = callable_type(walk, module)
+    if typ is None or typ.is_ellipsis_args or not typ.is_var_arg or typ.is_kw_arg:
+        return None
+    return [name for name, kind in zip(typ.arg_names, typ.arg_kinds) if name is not None and kind != ARG_STAR]
 
 
 def results(walk: Walk, module: Value) -> int | None:

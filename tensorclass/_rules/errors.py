@@ -126,6 +126,11 @@ def no_field_to_set(class_name: str, name: Key, fields: Iterable[Key]) -> str:
     return f"Cannot set the attribute {name_of(name)}: {class_name} has no such field{near or '.'}{its}"
 
 
+def frozen(class_name: str, action: str) -> str:
+    """A write to an instance of a frozen class."""
+    return f"cannot {action}: {class_name} is frozen; .replace(...) makes a changed copy"
+
+
 def not_set(class_name: str, name: Key) -> str:
     """A field that nothing has been written to yet."""
     return f"field {name_of(name)} of {class_name} is not set yet"
