@@ -26,7 +26,7 @@ from mypy.types import CallableType, Instance, TupleType, TypeVarType, get_prope
 
 from tensorclass._rules.sizes import UNKNOWN
 
-from . import _hints, _scan
+from . import _hints, _reach, _scan
 from ._evaluate import elements, evaluate
 from ._state import join
 from ._types import is_container, is_library, is_module, is_tensor, is_tensorclass, is_tensordict, known_type, returned
@@ -210,6 +210,8 @@ def follow(walk: Walk, expr: CallExpr, function: Function, args: Args) -> Value:
             walk.quiet -= hush
             return value
     leak(walk, [function, *args.values()] if "." not in node.fullname else args.values())  # A closure holds names.
+    if tree is not None:
+        _reach.disturb(walk, node)
     if function.bound:
         walk.here.forget(function.self)
     return returned_of(walk, expr, node)
@@ -222,12 +224,16 @@ def effects(walk: Walk, expr: CallExpr, function: Function, args: Args, tree: My
     if function.bound:
         things.append(function.self)
     if not any(isinstance(value, (Ref, tuple, Lambda, Function)) for value in things):
+        if tree is not None:
+            _reach.disturb(walk, node)
         return
     frame = None
     if tree is not None and can_follow(walk, node):
         frame = bind(walk, node, args, function.self if function.bound else None, function.bound)
     if frame is None or tree is None:
         leak(walk, things)
+        if tree is not None:
+            _reach.disturb(walk, node)
         return
     walk.quiet += 1
     run_body(walk, expr, node, frame, tree)

@@ -15,7 +15,8 @@ from ._einsum import einsum
 from ._evaluate import elements
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed, of_number, wrong_ranks
-from ._tensors import RESHAPING, as_shape
+from ._reach import RESHAPING
+from ._tensors import as_shape
 from ._types import known_type
 from ._values import Dtype, Items, Many, Sizes, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape
 

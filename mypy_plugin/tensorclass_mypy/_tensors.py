@@ -16,6 +16,7 @@ from . import _codes
 from ._dtypes import DEFAULT, kind_of, real, shown
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed, no_ones, operate, wrong_ranks
+from ._reach import RESHAPING
 from ._tensor_rules import RULES
 from ._values import (
     Dtype,
@@ -134,10 +135,6 @@ FOLDS = {
 }  # fmt: skip
 AVERAGES = {"mean", "std", "var", "nanmean"}  # Of floats only.
 PAIR_FOLDS = {"max", "min", "median", "mode", "kthvalue", "topk"}
-RESHAPING = {
-    "unsqueeze_", "squeeze_", "resize_", "resize_as_", "t_", "transpose_", "swapaxes_", "swapdims_", "set_",
-    "as_strided_",
-}  # fmt: skip
 NEW = {"new_zeros", "new_ones", "new_empty", "new_full"}
 
 

@@ -1,10 +1,10 @@
-"""Class methods and static methods that make an instance, and methods called on their class."""
+"""Class methods and static methods that make an instance, methods called on their class; a module in a function."""
 
 from __future__ import annotations
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 from typing_extensions import Self
 
 from tensorclass import TensorClass, TensorDict
@@ -67,3 +67,19 @@ def of_the_class() -> None:
     TensorDict.pop(td, "x")
     td["x"]  # E: no key 'x'; the keys here are 'y' [tensorclass-key]
     td["y"]
+
+
+model = nn.Sequential(nn.Linear(3, 4))
+optimizer = torch.optim.SGD(model.parameters())
+
+
+def step(rows: Tensor) -> None:
+    optimizer.zero_grad()
+    model.train()
+    model(rows).sum()
+    optimizer.step()
+
+
+step(torch.zeros(2, 3))
+model(torch.zeros(2, 5))  # E: Linear: the last dim of the input [2, 5] is 5, the layer takes 3 [tensorclass-shape]
+model(torch.zeros(2, 3))
