@@ -45,6 +45,19 @@ from ._types import base_named, is_container, is_module, is_ours, is_tensor, is_
 T = TypeVar("T")
 
 
+class Answers(dict[str, Any]):
+    """What a hook answers, by full name; `[name]` of one that was asked for before is no call of Python code."""
+
+    def __init__(self, ask: Callable[[str], Any], changes: Callable[[str], bool]) -> None:
+        self.ask, self.changes = ask, changes
+
+    def __missing__(self, fullname: str) -> Any:
+        answer = self.ask(fullname)
+        if not self.changes(fullname):
+            self[fullname] = answer
+        return answer
+
+
 class TensorClassPlugin(Plugin):
     """Wrong fields, keys, wiring, batch sizes and shapes as errors."""
 
@@ -52,9 +65,8 @@ class TensorClassPlugin(Plugin):
         super().__init__(options)
         self.config = _config.read(options)
         self.program = Program()
-        self._known: dict[str, bool] = {}
+        self._known: dict[str, bool] = {_marks.FUNCTION: True}
         self._has_fields: dict[str, bool] = {}
-        self._names: dict[str, str | None] = {}  # Of the functions of torch that take containers.
         self._types: dict[str, Callable[[AnalyzeTypeContext], Type]] = {
             _classes.CLASS: self._bracketed,
             "typing.Annotated": _stored.on_annotated,
@@ -63,6 +75,26 @@ class TensorClassPlugin(Plugin):
         }
         _report.switch_off(self.config.disable)
         _calls_of.level = self.config.calls
+        self._answer_at_once()
+
+    def _answer_at_once(self) -> None:
+        """Put tables in the places of the hooks that mypy asks half a million times, nearly always to no end."""
+
+        def never(fullname: str) -> bool:
+            return False
+
+        changing: dict[str, Callable[[str], bool]] = {
+            "get_function_hook": self._is_ours,
+            "get_method_hook": lambda fullname: self._is_ours(fullname.rpartition(".")[0]),
+            "get_function_signature_hook": never,
+            "get_method_signature_hook": never,
+            "get_attribute_hook": never,
+            "get_dynamic_class_hook": never,
+            "get_class_decorator_hook": never,
+            "get_type_analyze_hook": lambda fullname: fullname == _TENSOR,  # Until jaxtyping is read.
+        }
+        for name, changes in changing.items():
+            setattr(self, name, Answers(getattr(self, name), changes).__getitem__)
 
     # -- Calls --------------------------------------------------------------------------------------------------
 
@@ -70,7 +102,7 @@ class TensorClassPlugin(Plugin):
     # and for the functions of the program that is checked, and leave all else to others.
 
     def get_function_hook(self, fullname: str) -> Callable[[FunctionContext], Type] | None:
-        if fullname == _marks.FUNCTION or self._is_ours(fullname):
+        if self._is_ours(fullname):
             return None if self.program.is_here() else self._function
         return None
 
@@ -93,9 +125,7 @@ class TensorClassPlugin(Plugin):
             return self._loader
         if not fullname.startswith("torch."):
             return self._spread if self._is_typed(fullname) else None
-        if fullname not in self._names:
-            self._names[fullname] = _signatures.name_of(fullname)
-        name = self._names[fullname]
+        name = _signatures.name_of(fullname)
         return None if name is None else partial(self._torch, name=name)
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
