@@ -309,7 +309,7 @@ def read_item(walk: Walk, expr: IndexExpr, owner: Value, index: Value) -> Value:
         if index is UNKNOWN and not _surely_index(walk, expr.index):
             walk.here.expose(owner)
             return UNKNOWN
-        return indexed_box(walk, expr, thing, index)
+        return walk.here.linked(owner, indexed_box(walk, expr, thing, index))
     if isinstance(thing, Net):
         from ._modules import item
 

@@ -371,7 +371,7 @@ def elements(walk: Walk, value: Value, expr: Expression | None = None) -> Any:
     if isinstance(thing, Mapped):
         return UNKNOWN if thing.items is None else tuple(thing.items)
     if isinstance(thing, Box):
-        return _late.containers.rows(walk, expr, value, thing)
+        return walk.here.linked(value, _late.containers.rows(walk, expr, value, thing))
     if isinstance(thing, Tensor):
         return _late.tensors.rows_of(thing)
     if isinstance(value, Typed):

@@ -96,7 +96,9 @@ def join(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     result = walk.here.get(merged) if isinstance(merged, Ref) else None
     box = result if isinstance(result, Box) else replace(first, fields={}, open=True)
     if name == "lazy_stack":
-        return lazy(walk, expr, boxes, box, dim)
+        new = lazy(walk, expr, boxes, box, dim)
+        walk.here.linked(new, items)
+        return new
     wrong = _differ(walk, name, boxes)
     if wrong is not None:
         walk.say(expr, wrong[0], wrong[1])
@@ -145,7 +147,7 @@ def _alike(walk: Walk, one: Value, other: Value) -> Value:
     return one
 
 
-def lazy(walk: Walk, expr: CallExpr, boxes: list[Any], box: Box, dim: Value) -> Value:
+def lazy(walk: Walk, expr: CallExpr, boxes: list[Any], box: Box, dim: Value) -> Any:
     """lazy_stack: sizes may differ (they read -1), and so may keys."""
     if box.info is None and not any(one.open for one in boxes):
         names = [name for name in boxes[0].fields if all(name in one.fields for one in boxes)]

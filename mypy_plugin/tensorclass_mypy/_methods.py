@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # A new container with the same entries and batch size.
 COPIES = {
     "clone", "copy", "to", "cpu", "cuda", "detach", "contiguous", "float", "double", "half", "bfloat16", "int",
-    "long", "bool", "short", "rename", "consolidate", "clamp", "addcdiv", "addcmul", "lerp", "pin_memory", "to_dense",
-    "type", "data", "share_memory_", "requires_grad_",
+    "long", "bool", "short", "rename", "consolidate", "clamp", "addcdiv", "addcmul", "lerp", "to_dense",
+    "type", "data",
 }  # fmt: skip
 # The container itself, its entries the same.
 ITSELF = {
@@ -74,7 +74,7 @@ def method(walk: Walk, expr: CallExpr, ref: Value, box: Box, name: str, args: Ar
         result = op(walk, expr, box, row, args)
         if name.endswith("_") and not name.startswith("_"):
             return ref
-        return result
+        return walk.here.linked(ref, result)
     leak(walk, [ref, *args.values()])
     return UNKNOWN
 
@@ -359,6 +359,7 @@ def unflatten_keys(walk: Walk, expr: CallExpr, ref: Value, box: Box, args: Args)
     if args.take("separator inplace").get("inplace", False) is not False:
         walk.here.forget(ref)
         return ref
+    walk.here.expose(ref)  # The nodes that are there already are in the result too.
     return walk.here.new(Box(box.info, box.type, box.exact, box.batch))
 
 

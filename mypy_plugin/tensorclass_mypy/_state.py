@@ -56,6 +56,21 @@ class State:
     def put(self, ref: Value, thing: Any) -> None:
         if isinstance(ref, Ref):
             self.heap[ref.id] = thing
+            if isinstance(thing, Box) and thing.linked:
+                self.heap[ref.id] = replace(thing, linked=())
+                self.forget(thing.linked, {ref.id})
+
+    def linked(self, one: Value, others: Value) -> Value:
+        """The others: what is written to one of them is in a lazy stack too, and in its items."""
+        box = self.get(one)
+        if not isinstance(box, Box) or not box.lazy:
+            return others
+        refs = others if isinstance(others, tuple) else (others.each if isinstance(others, Many) else others,)
+        for ref, more in ((one, refs), *((ref, (one,)) for ref in refs)):
+            thing = self.get(ref)
+            if isinstance(ref, Ref) and isinstance(thing, Box):
+                self.heap[ref.id] = replace(thing, linked=(*thing.linked, *more))
+        return others
 
     def forget(self, value: Value, seen: set[int] | None = None) -> None:
         """Code that cannot be followed has the value: drop all that it could change."""
@@ -75,8 +90,7 @@ class State:
         seen.add(value.id)
         thing = self.heap.get(value.id)
         if isinstance(thing, Box):
-            for inner in thing.fields.values():
-                self.forget(inner, seen)
+            self.forget((*thing.fields.values(), *thing.linked), seen)
             self.heap[value.id] = Box(thing.info, thing.type, thing.exact)
         elif isinstance(thing, Items):
             self.forget(thing.items or (), seen)

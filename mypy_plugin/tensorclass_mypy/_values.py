@@ -96,6 +96,7 @@ class Box:
     lazy: bool = False
     ragged: bool = False  # The sizes of the batch that are unknown surely differ from item to item.
     ensemble: bool = False
+    linked: tuple[Value, ...] = ()  # What changes with it: the items of a lazy stack, the stacks of an item.
 
     def facts(self) -> tuple[Any, ...]:
         return (self.info, self.batch, tuple(self.fields.items()), self.open, self.locked, self.lazy)
