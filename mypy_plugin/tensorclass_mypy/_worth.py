@@ -24,13 +24,19 @@ PACKAGES = {"torch", "tensorclass", "jaxtyping"}
 DEPTH = 2  # Imports of imports: a class of ours may come through a module of the program.
 
 # In a file that knows torch alone, a mistake needs a size in numbers and a call that makes a shape of it.
-_NUMBER = re.compile(r"[\s(\[{,=:*/+-]\d")
+# (No size is a float, and -1 says "the last" or "the rest", whatever the sizes are.)
+_NUMBER = re.compile(r"(?:[\s(\[{,=:*/]|(?<![\d.]e)(?:\+|-(?!1\b)))\d+(?![\d.e])")
 _SOURCES = (
-    *("zeros(", "ones(", "empty(", "full(", "rand", "normal(", "eye(", "arange(", "linspace(", "logspace(", "tensor("),
-    *("from_numpy(", "Parameter(", "new_", "view(", "reshape(", "expand(", "flatten(", "permute(", "repeat(", "tile("),
+    *("zeros(", "ones(", "empty(", "full(", "normal(", "eye(", "arange(", "linspace(", "logspace(", "tensor("),
+    *("rand(", "randn(", "randint(", "randperm(", "rand_like(", "randn_like(", "randint_like("),
+    *("from_numpy(", "Parameter(", ".new_", "view(", "reshape(", "expand(", "flatten(", "permute(", "repeat(", "tile("),
     *("one_hot(", "meshgrid(", "einsum(", "stack(", "broadcast_to(", "_indices(", "diag(", "outer("),
 )
-_LAYERS = re.compile(r"\bnn\.(?!Module\b|Parameter\b|functional\b)[A-Z]|from torch\.nn(?:\.modules)?\S* import")
+_LAYERS = re.compile(
+    r"\bnn\.(?!Module\b|Parameter\b|functional\b)[A-Z]|"
+    r"from torch\.nn(?:\.modules\S*)? import (?!(?:(?:Module|Parameter|functional)\b(?: as \w+)?,? *)+$)",
+    re.MULTILINE,
+)
 # A layer with a number, or a constant's name, among its first two arguments.
 _SIZED = re.compile(r"\b[A-Z]\w*\((?:[^,()]*,)?\s*(?:\w+\s*=\s*)?(?:\d|[A-Z][A-Z0-9_]+\b)")
 _NAMED = re.compile(r"^\s*(?:self\.)?\w+\s*=\s*\d+\s*(?:#.*)?$", re.MULTILINE)
