@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr, Decorator, Expression, FuncDef, IndexExpr, MemberExpr, NameExpr, Var
+from mypy.nodes import CallExpr, Decorator, Expression, FuncDef, IndexExpr, MemberExpr, NameExpr, TypeInfo, Var
 from mypy.types import Instance
 
 from tensorclass._rules import errors, indexing
@@ -218,6 +218,9 @@ def write(walk: Walk, target: MemberExpr, owner: Value, value: Value, source: Ex
                     )
         elif thing.info is not None and target.name in (fields_of(thing.info) or {}):
             write_entry(walk, node, owner, thing, target.name, value)
+        elif thing.info is not None and target.name[0] != "_" and _is_made_here(thing.info, target.name):
+            text = errors.no_field_to_set(thing.info.name, target.name, names_of(thing.info) or [])
+            walk.say(target, _codes.FIELD, text)
     elif isinstance(thing, Net):
         settings = {**thing.settings, target.name: value}
         walk.here.put(owner, replace(thing, settings=settings))
@@ -226,6 +229,14 @@ def write(walk: Walk, target: MemberExpr, owner: Value, value: Value, source: Ex
             walk.here.forget_shapes()
     else:
         walk.here.forget(value)
+
+
+def _is_made_here(info: TypeInfo, name: str) -> bool:
+    """An attribute that the class declares nowhere, which mypy takes an assignment in a method to make."""
+    symbol, setter = info.get(name), info.get("__setattr__")
+    owner = getattr(setter.node, "info", None) if setter is not None else None
+    own = owner is not None and not is_ours(owner) and owner.fullname != "builtins.object"
+    return symbol is not None and symbol.implicit and fields_of(info) is not None and not own
 
 
 def resize(walk: Walk, node: Expression, owner: Value, box: Box, value: Value) -> None:

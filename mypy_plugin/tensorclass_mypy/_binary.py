@@ -27,6 +27,10 @@ def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
     if isinstance(left, str) and isinstance(right, str) and op == "+":
         return left + right
     a, b = walk.here.get(left), walk.here.get(right)
+    if op == "*" and isinstance(a, (tuple, Items)) and is_int(right) and 0 <= right <= 64:
+        items_of = a if isinstance(a, tuple) else a.items
+        again = None if items_of is None else items_of * right
+        return again if isinstance(a, tuple) else walk.here.new(Items(again))
     if isinstance(a, (tuple, Items)) != isinstance(b, (tuple, Items)):
         walk.here.expose(left)
         walk.here.expose(right)
@@ -42,10 +46,6 @@ def binary(walk: Walk, node: Node, op: str, left: Value, right: Value) -> Value:
             walk.here.expose(right)
             return walk.here.new(Items(None))
         return walk.here.new(Items(a.items + b.items))
-    if op == "*" and isinstance(a, (tuple, Items)) and is_int(right) and 0 <= right <= 64:
-        items_of = a if isinstance(a, tuple) else a.items
-        again = None if items_of is None else items_of * right
-        return again if isinstance(a, tuple) else walk.here.new(Items(again))
     if isinstance(a, Box) or isinstance(b, Box):
         return _late.containers.operate(walk, node, op, a, b)
     if isinstance(a, Tensor) or isinstance(b, Tensor):

@@ -253,9 +253,8 @@ def check_selected(walk: Walk, node: Expression, ref: Value, net: Net, selected:
             walk.say(node, _codes.MODULE, errors.not_an_out_key(key, writes))
 
 
-def _typed(walk: Walk, expr: CallExpr, net: Net, args: Args) -> None:
+def check_typed(walk: Walk, expr: CallExpr, net: Net, given: dict[str, Value]) -> None:
     """module.typed(In, Out): in_keys are fields of the one class, fields of the other are out_keys."""
-    given = args.take("input_type output_type")
     ends = [given.get(name) for name in ("input_type", "output_type")]
     reads, writes = in_keys(walk, net), out_keys(walk, net)
     if reads is None or writes is None or not all(isinstance(end, Class) for end in ends):
@@ -341,7 +340,7 @@ def method(walk: Walk, expr: CallExpr, ref: Value, net: Net, name: str, args: Ar
     if name == "select_subsequence" and net.kind in SEQUENCES and not net.touched:
         return _subsequence(walk, expr, net, args)
     if name == "typed" and net.kind in (*READS_KEYS, *SEQUENCES) and not net.touched:
-        _typed(walk, expr, net, args)
+        check_typed(walk, expr, net, args.take("input_type output_type"))
         return UNKNOWN
     if name == "reset_out_keys":
         walk.here.put(ref, replace(net, settings={**net.settings, "selected": None}))

@@ -70,6 +70,13 @@ def made(walk: Walk, expr: CallExpr, info: TypeInfo, args: Args) -> Value:
         from ._keyed import construct
 
         return construct(walk, expr, info, args)
+    if info.name == "TypedByKey" and args.whole:
+        from ._keyed import check_typed
+
+        given = args.take("module input_type output_type")
+        inner = walk.here.get(given.get("module", UNKNOWN))
+        if isinstance(inner, Net):
+            check_typed(walk, expr, inner, given)
     if info.name == "CompositeDistribution":
         from ._probabilistic import composite
 

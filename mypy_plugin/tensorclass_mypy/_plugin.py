@@ -27,6 +27,7 @@ from . import (
     _chains,
     _classes,
     _config,
+    _joints,
     _kept,
     _marks,
     _named_keys,
@@ -119,6 +120,8 @@ class TensorClassPlugin(Plugin):
     def get_function_signature_hook(self, fullname: str) -> Callable[[FunctionSigContext], FunctionLike] | None:
         if fullname == _chains.ENV:
             return self._chain
+        if fullname == _joints.CHAIN:
+            return self._joint
         if fullname == _views.NEXT:
             return self._next
         if fullname == "torch.utils.data.dataloader.DataLoader":
@@ -260,6 +263,10 @@ class TensorClassPlugin(Plugin):
     def _chain(self, ctx: FunctionSigContext) -> FunctionLike:
         same: FunctionLike = ctx.default_signature
         return safely(ctx.api, same, _chains.on_build, ctx)
+
+    def _joint(self, ctx: FunctionSigContext) -> FunctionLike:
+        same: FunctionLike = ctx.default_signature
+        return safely(ctx.api, same, _joints.on_chain, ctx)
 
     def _longer_chain(self, ctx: MethodSigContext) -> FunctionLike:
         same: FunctionLike = ctx.default_signature

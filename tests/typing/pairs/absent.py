@@ -67,9 +67,7 @@ def truth(td: TensorDict | None, tissue: Tissue, own: Own | None, number: Tensor
 
 def absent(td: TensorDict, change: Any) -> None:
     known = state()
-    known.get(
-        "gaol"
-    ).sum()  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal'; get() gives None [tensorclass-key]
+    known.get("gaol").sum()  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal'; get() gives None [tensorclass-key]
     known.get("goal").sum()
     known.get("gaol", torch.zeros(4)).sum()
     td.get("gaol").sum()
@@ -78,9 +76,7 @@ def absent(td: TensorDict, change: Any) -> None:
 
 
 def as_dicts(td: TensorDict, cell: Cell, change: Any) -> None:
-    state().to_dict()[
-        "gaol"
-    ]  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal' [tensorclass-key]
+    state().to_dict()["gaol"]  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal' [tensorclass-key]
     state().to_dict()["goal"]
     td.to_dict()["gaol"]
     cell.to_dict()["mass"]  # E: no key 'mass'; the keys here are 'volume', 'charge' [tensorclass-key]
@@ -94,21 +90,15 @@ def as_dicts(td: TensorDict, cell: Cell, change: Any) -> None:
 
 
 def frozen(ice: Ice, loose: Loose) -> None:
-    ice.set(
-        "a", torch.ones(3)
-    )  # E: cannot set(): Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
+    ice.set("a", torch.ones(3))  # E: cannot set(): Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
     loose.set("a", torch.ones(3))
     ice["a"] = torch.ones(3)  # E: cannot set 'a': Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
     loose["a"] = torch.ones(3)
-    ice[0] = ice[
-        1
-    ]  # E: cannot write rows in place: Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
+    ice[0] = ice[1]  # E: cannot write rows in place: Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
     loose[0] = loose[1]
     ice.zero_()  # E: cannot zero_(): Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
     loose.zero_()
-    ice.update(
-        {"a": torch.ones(3)}
-    )  # E: cannot update(): Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
+    ice.update({"a": torch.ones(3)})  # E: cannot update(): Ice is frozen; .replace(...) makes a changed copy [tensorclass-field]
     ice.replace(a=torch.ones(3))
 
 
@@ -121,33 +111,23 @@ def extremes(td: TensorDict) -> None:
     values, places = state().max(dim=0)
     values["gaol"]  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal' [tensorclass-key]
     places["goal"]
-    state().min(0).values[
-        "gaol"
-    ]  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal' [tensorclass-key]
+    state().min(0).values["gaol"]  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal' [tensorclass-key]
     state().min(0).indices["goal"]
 
 
 def sized(td: TensorDict, n: int) -> None:
-    state().new_zeros(3)["obs"].view(
-        10
-    )  # E: view: a tensor of shape [3, 3] has 9 elements, which [10] cannot hold [tensorclass-shape]
+    state().new_zeros(3)["obs"].view(10)  # E: view: a tensor of shape [3, 3] has 9 elements, which [10] cannot hold [tensorclass-shape]
     state().new_zeros(3)["obs"].view(9)
-    state().new_ones((2, 2))["obs"].view(
-        10
-    )  # E: view: a tensor of shape [2, 2, 3] has 12 elements, which [10] cannot hold [tensorclass-shape]
+    state().new_ones((2, 2))["obs"].view(10)  # E: view: a tensor of shape [2, 2, 3] has 12 elements, which [10] cannot hold [tensorclass-shape]
     state().new_ones((2, 2))["obs"].view(12)
     state().new_zeros(n)["obs"].view(9)
     td.new_zeros(3)["obs"].view(10)
 
 
 def keys_of_both(td: TensorDict, change: Any) -> None:
-    state() + TensorDict(
-        {"obs": torch.zeros(4, 3)}, batch_size=[4]
-    )  # E: add: the second container has no 'goal'; both must have the same keys [tensorclass-key]
+    state() + TensorDict({"obs": torch.zeros(4, 3)}, batch_size=[4])  # E: add: the second container has no 'goal'; both must have the same keys [tensorclass-key]
     state() + TensorDict({"obs": torch.zeros(4, 3), "goal": torch.zeros(4)}, batch_size=[4])
-    TensorDict({"obs": torch.zeros(4, 3)}, batch_size=[4]).mul(
-        state()
-    )  # E: mul: the first container has no 'goal'; both must have the same keys [tensorclass-key]
+    TensorDict({"obs": torch.zeros(4, 3)}, batch_size=[4]).mul(state())  # E: mul: the first container has no 'goal'; both must have the same keys [tensorclass-key]
     TensorDict({"obs": torch.zeros(4, 3)}, batch_size=[4]).mul(2.0)
     state() + td
     known = state()
@@ -156,34 +136,24 @@ def keys_of_both(td: TensorDict, change: Any) -> None:
 
 
 def from_dicts(rows: dict[str, Any]) -> None:
-    TensorDict.from_dict({"a": torch.zeros(4, 3)}).reshape(
-        6
-    )  # E: reshape: a batch of size [] has 1 elements, which [6] cannot hold [tensorclass-batch]
+    TensorDict.from_dict({"a": torch.zeros(4, 3)}).reshape(6)  # E: reshape: a batch of size [] has 1 elements, which [6] cannot hold [tensorclass-batch]
     TensorDict.from_dict({"a": torch.zeros(4, 3)}, auto_batch_size=True).reshape(6, 2)
     TensorDict.from_dict(rows).reshape(1)
-    Cell.from_dict(
-        {"volume": torch.zeros(4, 3)}, batch_size=[3]
-    )  # E: field 'volume' has shape [4, 3]; the batch size is [3], and the leading dims of a value must equal it [tensorclass-batch]
+    Cell.from_dict({"volume": torch.zeros(4, 3)}, batch_size=[3])  # E: field 'volume' has shape [4, 3]; the batch size is [3], and the leading dims of a value must equal it [tensorclass-batch]
     Cell.from_dict({"volume": torch.zeros(4, 3)}, batch_size=[4])
 
 
 def params(given: TensorDict) -> None:
-    TensorDictParams(state())[
-        "gaol"
-    ]  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal' [tensorclass-key]
+    TensorDictParams(state())["gaol"]  # E: no key 'gaol'; did you mean 'goal'? The keys here are 'obs', 'goal' [tensorclass-key]
     TensorDictParams(state())["goal"]
     TensorDictParams(given)["gaol"]
 
 
 def named_arguments(word: str) -> None:
-    TensorDictModule(
-        Many(), {"scael": "x"}, ["y"]
-    )  # E: in_keys: the module has no parameter 'scael'; did you mean 'scale'? It takes 'scale' [tensorclass-module]
+    TensorDictModule(Many(), {"scael": "x"}, ["y"])  # E: in_keys: the module has no parameter 'scael'; did you mean 'scale'? It takes 'scale' [tensorclass-module]
     TensorDictModule(Many(), {"scale": "x"}, ["y"])
     TensorDictModule(Any_(), {"scael": "x"}, ["y"])
-    Many()(
-        torch.zeros(3), scael=2.0
-    )  # E: Many.forward has no argument 'scael'; did you mean 'scale'? By name it takes 'scale' [tensorclass-call]
+    Many()(torch.zeros(3), scael=2.0)  # E: Many.forward has no argument 'scael'; did you mean 'scale'? By name it takes 'scale' [tensorclass-call]
     Many()(torch.zeros(3), torch.zeros(3), scale=2.0)
     Any_()(torch.zeros(3), scael=2.0)
     Many()(torch.zeros(3), **{word: 2.0})
@@ -191,8 +161,35 @@ def named_arguments(word: str) -> None:
 
 def made_too_early(kind: Any) -> None:
     keys = ["loc", "scale"]
-    ProbabilisticTensorDictModule(
-        keys, ["a"], distribution_class=distributions.Normal(0.0, 1.0)
-    )  # E: distribution_class is an instance of Normal; give the class: Normal [tensorclass-module]
+    ProbabilisticTensorDictModule(keys, ["a"], distribution_class=distributions.Normal(0.0, 1.0))  # E: distribution_class is an instance of Normal; give the class: Normal [tensorclass-module]
     ProbabilisticTensorDictModule(keys, ["a"], distribution_class=distributions.Normal)
     ProbabilisticTensorDictModule(keys, ["a"], distribution_class=kind)
+
+
+class Counter(TensorClass):
+    a: Tensor
+    steps: int = 0
+
+    @property
+    def twice(self) -> int:
+        return self.steps * 2
+
+    @twice.setter
+    def twice(self, value: int) -> None:
+        self.steps = value // 2
+
+    def reset(self) -> None:
+        self.step = 0  # E: Cannot set the attribute 'step': Counter has no such field; did you mean 'steps'? Its fields are 'a', 'steps'. [tensorclass-field]
+        self.steps = 0
+        self.twice = 0
+        self._cache = 0
+
+
+class Careless(TensorClass):
+    a: Tensor
+
+    def __setattr__(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def reset(self) -> None:
+        self.step = 0
