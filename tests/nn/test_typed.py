@@ -266,7 +266,7 @@ def test_a_chain_can_be_one_by_key() -> None:
 
 def test_the_joints_of_a_chain_must_fit() -> None:
     with pytest.raises(TypeError) as error:
-        Chain(SumDiff(), SumDiff())  # type: ignore[misc]
+        Chain(SumDiff(), SumDiff())  # type: ignore[tensorclass-module]
 
     assert str(error.value) == "Chain: SumDiff gives Result, but SumDiff takes Pair"
 
