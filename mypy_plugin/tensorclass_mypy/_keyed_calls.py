@@ -161,9 +161,9 @@ def read_inputs(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> list[Value]
         value, wrong = find(walk, ref, path)
         unknown_field = undeclared(walk, ref, path)
         if unknown_field is not None:
-            slip(walk, expr, net, key, unknown_field)
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {unknown_field}")
         elif wrong is not None and key not in optional:
-            slip(walk, expr, net, key, wrong)
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
         elif value is None and key not in optional and _wraps.needs_tensor(walk, net, key):
             walk.say(
                 expr,
@@ -176,17 +176,6 @@ def read_inputs(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> list[Value]
             walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)} is a str, and the module needs a tensor")
         values.append(value)
     return values
-
-
-def slip(walk: Walk, expr: CallExpr, net: Net, key: Any, wrong: str) -> None:
-    """Say that an in_key is not there, once for a module: later calls for which the same name is meant tell no more."""
-    meant = wrong.partition("?")[0]
-    if walk.slips.get((net, key, meant), expr) is not expr:
-        return
-    told = walk.told
-    walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
-    if walk.told > told:
-        walk.slips[net, key, meant] = expr
 
 
 def _is_str_field(walk: Walk, ref: Value, path: Path) -> bool:
@@ -365,7 +354,7 @@ def run_wrapper(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
     for key in in_keys(walk, net) or ():
         _, wrong = find(walk, ref, flat_key(key) or ())
         if wrong is not None:
-            slip(walk, expr, net, key, wrong)
+            walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
     new = walk.here.new(Box(None, None, True, None, {}, open=False))
     for key in out_keys(walk, net) or ():
         store(walk, new, key, UNKNOWN)
@@ -384,7 +373,7 @@ def run_ensemble(walk: Walk, expr: CallExpr, net: Net, ref: Value) -> Value:
         for key in reads if isinstance(reads, tuple) else ():
             _, wrong = find(walk, ref, flat_key(key) or ())
             if wrong is not None:
-                slip(walk, expr, inner, key, wrong)
+                walk.say(expr, _codes.MODULE, f"in_key {errors.name_of(key)}: {wrong}")
                 return walk.here.new(Box(None))
     batch: Any = None
     if box.batch is not None:

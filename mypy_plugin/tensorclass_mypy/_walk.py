@@ -99,7 +99,6 @@ class Walk:
         self.loops: list[Loop] = []
         self.quiet = 0
         self.told = 0  # Errors and notes so far.
-        self.slips: dict[tuple[Net, Any, str], Expression] = {}  # Where an in_key of a module was told to be missing.
         self.buffer: list[tuple[Node, Any, str, str]] | None = None
         self.calls: list[Expression] = []  # The calls that are being followed, outermost first.
         self.volatile: set[str] = set()
