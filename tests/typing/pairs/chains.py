@@ -76,18 +76,3 @@ def again() -> None:
     td = TensorDict({"a": torch.zeros(4)}, batch_size=[4])
     stack([td] * 2, dim=2)  # E: stack: dim 2 is out of range for 1 batch dim; -2 to 1 would do [tensorclass-batch]
     stack([td] * 2, dim=1)
-
-
-def once(times: int) -> None:
-    td = TensorDict({"state": torch.zeros(4, 3), "goal": torch.zeros(4)}, batch_size=[4])
-    right = TensorDictModule(nn.Linear(3, 2), ["state"], ["hidden"])
-    wrong = TensorDictModule(nn.Linear(3, 2), ["stat"], ["hidden"])
-    right(td.clone())
-    wrong(td.clone())  # E: in_key 'stat': no key 'stat'; did you mean 'state'? The keys here are 'state', 'goal' [tensorclass-module]
-    for _ in range(times):
-        wrong(td)
-    wrong(TensorDict({"other": torch.zeros(4, 3)}, batch_size=[4]))  # E: in_key 'stat': no key 'stat'; the keys here are 'other' [tensorclass-module]
-    right(TensorDict({"state": torch.zeros(4, 3)}, batch_size=[4]))
-    right(TensorDict({"stte": torch.zeros(4, 3)}, batch_size=[4]))  # E: in_key 'state': no key 'state'; did you mean 'stte'? The keys here are 'stte' [tensorclass-module]
-    right(TensorDict({"state": torch.zeros(4, 3)}, batch_size=[4]))
-    right(TensorDict({"sate": torch.zeros(4, 3)}, batch_size=[4]))  # E: in_key 'state': no key 'state'; did you mean 'sate'? The keys here are 'sate' [tensorclass-module]
