@@ -12,7 +12,7 @@ from . import _codes
 from ._evaluate import elements
 from ._hints import unlike
 from ._operators import broadcast
-from ._values import Tensor, Value, has_star, same_shape, show_shape
+from ._values import Tensor, Value, has_star, is_int, same_shape, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -72,11 +72,16 @@ def _bind(
         return True
     runs.append(run if dots else ())
     for letter, size in [*zip(before, shape), *zip(after, shape[behind:])]:
-        if letter in bound and unlike(walk, bound[letter], size):
-            sizes = [show_shape((one,))[1:-1] for one in (size, bound[letter])]
+        before_it = bound.get(letter, 1)
+        ones = [is_int(one) and one == 1 for one in (before_it, size)]
+        if any(ones):
+            bound[letter] = size if ones[0] else before_it  # A size of 1 is broadcast.
+            continue
+        if unlike(walk, before_it, size):
+            sizes = [show_shape((one,))[1:-1] for one in (size, before_it)]
             walk.say(expr, _codes.SHAPE, f"einsum: {letter} is {sizes[0]} in operand {number} and {sizes[1]} before")
             return False
-        if letter not in bound or bound[letter] is UNKNOWN:
+        if before_it is UNKNOWN:
             bound[letter] = size
     return True
 

@@ -188,6 +188,8 @@ def cross_entropy(walk: Walk, expr: Any, name: str, first: Tensor, target: Any, 
     if a is None or b is None or not a:
         return _reduced(given, None, "float")
     indices = (a[0], *a[2:]) if len(a) > 1 else ()
+    if len(a) == 1 and len(b) == 1 and is_int(b[0]) and b[0] == 1:
+        indices = b  # One class number for one row may stand in a dim of its own.
     as_indices = len(b) == len(indices) and not any(unlike(walk, x, y) for x, y in zip(indices, b))
     as_classes = len(b) == len(a) and not any(unlike(walk, x, y) for x, y in zip(a, b))
     kind = kind_of(target.dtype)

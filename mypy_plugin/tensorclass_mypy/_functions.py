@@ -118,7 +118,8 @@ def range_(walk: Walk, expr: CallExpr, args: Args) -> Value:
             numbers = range(*ends)
         except (TypeError, ValueError):
             return UNKNOWN
-        return tuple(numbers) if len(numbers) <= 32 else Many(UNKNOWN)
+        # A list, not a tuple: as an index it picks rows.
+        return walk.here.new(Items(tuple(numbers))) if len(numbers) <= 32 else Many(UNKNOWN)
     return Many(UNKNOWN)
 
 

@@ -101,7 +101,9 @@ def join(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         return new
     wrong = _differ(walk, name, boxes)
     if wrong is not None:
-        walk.say(expr, wrong[0], wrong[1])
+        # A lazy stack takes what differs as one more item of its own.
+        if name == "stack" or not any(one.lazy for one in boxes):
+            walk.say(expr, wrong[0], wrong[1])
         return like(walk, box, None, keep=False)
     batches = [one.batch for one in boxes]
     if not is_int(dim) or any(batch is None or has_star(batch) for batch in batches):
@@ -115,7 +117,8 @@ def join(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         return like(walk, box, None, keep=False)
     for number, one in enumerate(boxes[1:], 1):
         wrong = _named(walk, name, first.batch, one.batch, number, dim)
-        wrong = wrong or _features(walk, name, first, one, number, dim)
+        if name == "stack" or not (first.lazy or one.lazy):
+            wrong = wrong or _features(walk, name, first, one, number, dim)
         if wrong is not None:
             walk.say(expr, wrong[0], wrong[1])
             break

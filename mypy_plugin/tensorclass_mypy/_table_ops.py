@@ -27,6 +27,8 @@ ROWS = {
     "split_with_sizes",
 }  # fmt: skip
 
+OF_SCALARS = {"squeeze", "flip", "transpose", "swapaxes", "swapdims", "movedim", "moveaxis"}  # Dims 0 and -1.
+
 
 def by_table(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value | None:
     """The shape after a row of the table, with every dim in the place of a batch dim; None: it is no such op."""
@@ -47,6 +49,8 @@ def by_table(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> V
         return reshape(walk, expr, tensor, name, shape, given)
     if name == "flatten" and not shape:
         return Tensor((1,), dtype)
+    if name in OF_SCALARS and not shape and all(is_int(one) and one in (0, -1) for one in _flat(given)):
+        return Tensor((), dtype)
     try:
         found = table.after(row, shape, given)
     except RuleError as error:
@@ -62,6 +66,11 @@ def by_table(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> V
     if row.family == "split":
         return Pieces(Tensor(tuple(one), dtype) for one in found) if len(found) <= 64 else UNKNOWN
     return Tensor(tuple(found), dtype)
+
+
+def _flat(given: dict[str, Any]) -> list[Any]:
+    """The numbers among the arguments, in a row."""
+    return [one for value in given.values() for one in (value if isinstance(value, tuple) else (value,))]
 
 
 def _squeezed(shape: tuple[Any, ...], dim: Any) -> Any:

@@ -118,6 +118,7 @@ SAME = {
     "scatter_add_", "index_fill", "index_copy", "logcumsumexp", "abs_", "neg_", "clamp_", "clip_", "relu_",
     "fill_diagonal_", "index_fill_", "nan_to_num_",
 }  # fmt: skip
+LIMITS = {"clamp", "clip", "clamp_min", "clamp_max"}  # A limit may be a tensor, and broadcasts.
 FLOATS = {
     "exp", "log", "log2", "log10", "log1p", "expm1", "sqrt", "rsqrt", "sigmoid", "tanh", "sin", "cos", "tan",
     "asin", "acos", "atan", "sinh", "cosh", "erf", "erfc", "reciprocal", "lgamma", "digamma", "logit",
@@ -314,10 +315,24 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
     found = by_table(walk, expr, tensor, name, args)
     if found is not None:
         return found
+    if name in LIMITS:
+        return limited(walk, expr, tensor, name, [*values, *given.values()])
     if name in SAME:
         checked_dim(walk, expr, tensor, name, values, given)
         return Tensor(tensor.shape, dtype)
     return UNKNOWN
+
+
+def limited(walk: Walk, expr: Node, tensor: Tensor, name: str, limits: list[Value]) -> Value:
+    """x.clamp(low, high)"""
+    shape = tensor.shape
+    for limit in limits:
+        thing = walk.here.get(limit)
+        if isinstance(thing, Tensor):
+            shape = broadcast(walk, expr, name, shape, thing.shape)
+        elif thing is not None and not isinstance(thing, (int, float)):
+            shape = None  # It may be a tensor.
+    return Tensor(shape, tensor.dtype)
 
 
 def repeated(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
@@ -426,6 +441,9 @@ def folded(walk: Walk, expr: Node, tensor: Tensor, name: str, dim: Value, keep: 
             if len(shape) == 0 and one in (0, -1):
                 return ()
             out_of_range(walk, expr, name, one, shape)
+            return None
+        if one % len(shape) in places:
+            walk.say(expr, _codes.SHAPE, f"{name}: dim {one} appears twice in {dims}")
             return None
         places.add(one % len(shape))
     if not dims:
