@@ -1,7 +1,8 @@
 """What the plugin costs: mypy with it and without, from an empty cache: `python -m benchmarks.plugin_cost`.
 
-CPU seconds and memory of both, in turns, and the ratio of the fastest runs. torch itself is read anew each time, as on
-a new machine; `--torch-read` starts both from a cache that has torch in it already, as most runs do.
+CPU seconds and memory of both, in turns, and the ratio of the fastest runs. The package is alone in its folder, so that
+mypy reads no other that it imports. torch itself is read anew each time, as on a new machine; `--torch-read` starts both
+from a cache that has torch in it already, as most runs do.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 
-from .public_code import SEED, SETTINGS, install
+from .public_code import PACKAGES, SEED, SETTINGS, install
 
 WITH = SETTINGS + "plugins = tensorclass_mypy\n"
 
@@ -26,11 +27,12 @@ def main() -> None:
     arguments.add_argument("--torch-read", action="store_true", help="leave out what reading torch takes")
     arguments.add_argument("--folder", type=Path, default=Path(gettempdir()) / "tensorclass-public-code")
     options = arguments.parse_args()
-    code = install([options.package], options.folder).resolve()
+    code, package = install([options.package], options.folder), PACKAGES.get(options.package, options.package)
     with TemporaryDirectory() as folder:
-        rows = []
+        alone, rows = Path(folder) / "alone", []
+        shutil.copytree(code / package, alone / package)
         for _ in range(options.rounds):
-            rows.append([measure(options, code, Path(folder), settings) for settings in (SETTINGS, WITH)])
+            rows.append([measure(options, alone, Path(folder), settings) for settings in (SETTINGS, WITH)])
             shown = "   ".join(f"{seconds:6.1f} s {size:6.0f} MB" for seconds, size in rows[-1])
             print(f"without, with: {shown}", flush=True)
     (seconds, size), (more, larger) = (map(min, zip(*column)) for column in zip(*rows))
@@ -47,7 +49,7 @@ def measure(options: argparse.Namespace, code: Path, folder: Path, settings: str
             (folder / "seed.py").write_text(SEED)
             run("seed.py", folder, written, seed)
         shutil.copytree(seed, cache)
-    return run(options.package, code, written, cache)
+    return run(PACKAGES.get(options.package, options.package), code, written, cache)
 
 
 def run(target: str, where: Path, settings: Path, cache: Path) -> tuple[float, float]:
