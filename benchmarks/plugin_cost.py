@@ -1,7 +1,7 @@
 """What the plugin costs: mypy with it and without, from an empty cache: `python -m benchmarks.plugin_cost`.
 
-CPU seconds and memory of both, in turns, and the ratio of the fastest runs. The package is alone in its folder, so that
-mypy reads no other that it imports. torch itself is read anew each time, as on a new machine; `--torch-read` starts both
+CPU seconds and memory of both, in turns, and the ratio of the fastest runs. The package is alone in its folder: mypy
+reads no other that it imports. torch itself is read anew each time, as on a new machine; `--torch-read` starts both
 from a cache that has torch in it already, as most runs do.
 """
 
