@@ -325,14 +325,16 @@ def op(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
 
 def limited(walk: Walk, expr: Node, tensor: Tensor, name: str, limits: list[Value]) -> Value:
     """x.clamp(low, high)"""
-    shape = tensor.shape
+    shape, kind = tensor.shape, tensor.dtype
     for limit in limits:
         thing = walk.here.get(limit)
         if isinstance(thing, Tensor):
             shape = broadcast(walk, expr, name, shape, thing.shape)
         elif thing is not None and not isinstance(thing, (int, float)):
             shape = None  # It may be a tensor.
-    return Tensor(shape, tensor.dtype)
+        if thing is not None and not is_int(thing) and kind_of(kind) != "float":
+            kind = None  # A limit of floats makes floats of ints.
+    return Tensor(shape, kind)
 
 
 def repeated(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:

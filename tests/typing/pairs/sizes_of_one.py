@@ -33,6 +33,8 @@ def limits() -> None:
     x.clamp(0, 1).view(2)  # E: view: a tensor of shape [3] has 3 elements, which [2] cannot hold [tensorclass-shape]
     x.clamp(0, 1).view(3)
     x.clamp(untyped(low)).view(6)
+    x.long().clamp(0, 1).softmax(0)  # E: softmax: the tensor has dtype int64, and softmax takes float or complex; call .float() first [tensorclass-shape]
+    x.long().clamp(min=low).softmax(0)
 
 
 def numbers() -> None:
