@@ -143,6 +143,8 @@ def program(chance: random.Random, head: dict[str, Any], length: int) -> Program
                 warnings.filterwarnings("error", "Using a target size")  # torch says it is likely a mistake.
                 torch.manual_seed(0)
                 exec(statement, given)
+        except SyntaxError:
+            continue  # A batch without dims left a hole.
         except Exception as error:
             if wrong[family] < 3:
                 wrong[family] += 1
