@@ -395,6 +395,8 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
     kind = {"any": "bool", "all": "bool", "argmax": "int64", "argmin": "int64"}.get(name, tensor.dtype)
     if name in ("norm", "std", "var"):
         kind = real(kind)
+    if name == "logsumexp" and kind_of(kind) in ("bool", "int"):
+        kind = DEFAULT
     if name in ("sum", "prod") and kind_of(kind) in ("bool", "int"):
         kind = "int64"
     if isinstance(given.get("dtype"), Dtype):
