@@ -138,11 +138,11 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
 
     # ---- what the author of an environment writes -------------------------------------------------------------------
 
-    def _reset(self, tensordict: Any = None, **kwargs: Any) -> Any:
+    def _reset(self, *args: Any, **kwargs: Any) -> Obs | TensorDict:
         """The first entries of an episode, as a new container; rows that "_reset" leaves out may be anything."""
         raise NotImplementedError(f"{type(self).__name__} has no _reset: write def _reset(self, tensordict, **kwargs)")
 
-    def _step(self, tensordict: Any) -> Any:
+    def _step(self, tensordict: Transition[Obs, Action], /) -> TensorDict:
         """What comes of an action, as a new container with observation, reward and done (or terminated)."""
         raise NotImplementedError(f"{type(self).__name__} has no _step: write def _step(self, tensordict)")
 
@@ -155,7 +155,7 @@ class EnvBase(UnbatchedSpecs, Generic[Obs, Action], metaclass=EnvMeta):
         """_reset with flags completed; where a mask "_reset" is given, other rows are those of the input."""
         plan = self._keys
         masks = {} if tensordict is None else reset_masks(tensordict, plan)
-        out = self._reset(tensordict, **kwargs)
+        out: Any = self._reset(tensordict, **kwargs)
         fields = self._entries("_reset", out, tensordict)
         batch = out._batch
         complete(fields, plan.groups, batch, self._on)

@@ -117,7 +117,7 @@ class Pendulum(EnvBase):
 
     gen_params = staticmethod(pendulum_parameters)
 
-    def _reset(self, tensordict: Any) -> Any:  # type: ignore[override]  # As the tutorials write it.
+    def _reset(self, tensordict: Any) -> Any:
         if tensordict is None or tensordict.is_empty():
             tensordict = self.gen_params(batch_size=self.batch_size)
         th = (torch.rand(tensordict.shape, generator=self.rng) * 2 - 1) * torch.pi
