@@ -9,7 +9,7 @@ import torch
 from torch import Size, Tensor, nn
 from typing_extensions import Self
 
-from . import _collate
+from . import _collate, _dynamo
 from ._container import checked_names, common_batches
 from ._convert import ConvertMethods
 from ._data import MetaData, NonTensorData, NonTensorStack
@@ -389,3 +389,4 @@ def _restore(cls: Any, fields: dict[str, Any], batch: Any, device: Any, names: A
 torch.serialization.add_safe_globals([_restore, TensorDict])
 
 __all__ = ["NestedKey", "TensorDict", "TensorDictBase", "as_dict", "plain", "untyped"]
+_dynamo.teach()
