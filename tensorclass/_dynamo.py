@@ -1,6 +1,6 @@
 """What torch.compile makes of torch.cond and of torch's while_loop, once operands may be containers.
 
-Dynamo asks neither pytree nor __torch_function__ about the operands: torch.compiler.substitute_in_graph tells it what to
+Dynamo asks neither pytree nor __torch_function__ about operands: torch.compiler.substitute_in_graph tells it what to
 trace. That imports Dynamo, which takes seconds, so it waits until something else does.
 """
 
