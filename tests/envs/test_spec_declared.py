@@ -161,3 +161,35 @@ def test_bounds_in_an_annotation_that_is_no_string() -> None:
     source = "class Here(TensorClass):\n    x: Annotated[Tensor, Bounded(0.0, 1.0)]"
     exec(compile(source, __file__, "exec", dont_inherit=True), space)
     assert specs_of(space["Here"])["x"] == Bounded(0.0, 1.0, ())
+
+
+class Beside(TensorClass):
+    free: Annotated[Float[Tensor, "*batch"], Unbounded()]
+    pair: Annotated[Float[Tensor, "*batch 2"], Unbounded()]
+    whole: Annotated[Int[Tensor, "*batch 3"], Unbounded()]
+    named: Annotated[Float[Tensor, "*batch n"], Unbounded()]
+    level: Annotated[Int[Tensor, "*batch"], Bounded(0, 4)]
+    pixel: Annotated[UInt8[Tensor, "*batch 2"], Bounded(0, 255)]
+    alone: Annotated[Tensor, Unbounded()]
+
+
+def test_a_spec_takes_the_shape_and_the_dtype_beside_it_where_it_says_none() -> None:
+    assert specs_of(Beside, typed=False) == Composite(
+        free=Unbounded(()),
+        pair=Unbounded((2,)),
+        whole=Unbounded((3,), dtype=torch.int64),
+        named=Unbounded((-1,)),
+        level=Bounded(0, 4, (), dtype=torch.int64),
+        pixel=Bounded(0, 255, (2,), dtype=torch.uint8),
+        alone=Unbounded((1,)),
+    )
+
+
+def test_what_a_spec_says_itself_is_not_changed() -> None:
+    class Said(TensorClass):
+        x: Annotated[Float[Tensor, "*batch"], Unbounded((1,))]
+
+    with pytest.raises(ValueError) as error:
+        specs_of(Said)
+
+    assert 'Float[Tensor, "*batch"] and the spec of shape [1] do not fit' in str(error.value)

@@ -29,20 +29,24 @@ class Unbounded(LeafSpec):
     >>> Unbounded((3,), dtype=torch.int64)
     Unbounded(shape=(3,), device='cpu', dtype=torch.int64)
 
-    `rand` is normal for floating point numbers, and uniform over the whole range for integers.
+    Without a shape it is one number; in an annotation, as in `pos: Annotated[Float[Tensor, "*batch 2"], Unbounded()]`,
+    shape and dtype are those that stand beside it. `rand` is normal for floating point numbers, and uniform over the
+    whole range for integers.
     """
 
     _kind: ClassVar[Any]
     _default: ClassVar[torch.dtype] = torch.float32
 
-    def __new__(cls, shape: Any = (1,), device: Any = None, dtype: torch.dtype | None = None) -> Unbounded:
+    def __new__(cls, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None) -> Unbounded:
         """The class of the dtype: UnboundedContinuous or UnboundedDiscrete."""
         kind = _of_dtype(cls._default if dtype is None else dtype, UnboundedContinuous, UnboundedDiscrete)
         made: Unbounded = object.__new__(kind if cls is Unbounded else cls)
         return made
 
-    def __init__(self, shape: Any = (1,), device: Any = None, dtype: torch.dtype | None = None) -> None:
-        self._set(checked_shape(shape), device, self._default if dtype is None else dtype)
+    def __init__(self, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None) -> None:
+        left = tuple([name for name, given in (("shape", shape), ("dtype", dtype)) if given is None])
+        shape = checked_shape((1,) if shape is None else shape)
+        self._set(shape, device, self._default if dtype is None else dtype, _left=left)
 
     @property
     def domain(self) -> str:
@@ -101,6 +105,7 @@ class Bounded(LeafSpec):
     def __init__(
         self, low: Any, high: Any, shape: Any = None, device: Any = None, dtype: torch.dtype | None = None
     ) -> None:
+        left = ("dtype",) if dtype is None and not any(hasattr(end, "dtype") for end in (low, high)) else ()
         dtype = _dtype_of(low, high, dtype, self._default)
         given = [end if isinstance(end, (Tensor, int, float)) else torch.as_tensor(end) for end in (low, high)]
         if device is None:
@@ -110,7 +115,7 @@ class Bounded(LeafSpec):
         finite = check_order(*ends)
         alike = finite and ends[0].numel() == ends[1].numel() == 1
         numbers = (ends[0].item(), ends[1].item()) if alike else None
-        self._set(low.shape, low.device, dtype, low=low, high=high, _range=numbers, _finite=finite)
+        self._set(low.shape, low.device, dtype, low=low, high=high, _range=numbers, _finite=finite, _left=left)
 
     def _arguments(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, **super()._arguments()}

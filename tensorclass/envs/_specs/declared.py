@@ -16,6 +16,7 @@ from ...nn._ends import declared
 from .base import TensorSpec
 from .box import Unbounded
 from .composite import Composite
+from .leaf import LeafSpec
 from .plain import NonTensor
 
 # What an annotation that allows several dtypes stands for: Float is float32, Int is int64.
@@ -77,6 +78,9 @@ def _of_shape(held: Held, where: str) -> TensorSpec:
     """The spec of an annotation, with the shape that stands beside it."""
     spec: TensorSpec = held.spec
     shape = row_shape(held.dims) if held.dims is not None else None
+    if isinstance(spec, LeafSpec):
+        beside: dict[str, Any] = {"shape": shape, "dtype": usual(held.dtypes) if held.dtypes is not None else None}
+        spec = spec.replace(**{name: beside[name] for name in spec._left if beside[name] is not None})
     if shape is None:
         return spec
     if len(shape) == len(spec.shape) and all(want in (-1, size) for want, size in zip(shape, spec.shape)):

@@ -101,6 +101,8 @@ class FixedSpec(TensorSpec):
 class LeafSpec(FixedSpec):
     """A spec of tensors of one shape and dtype."""
 
+    _left: tuple[str, ...] = ()  # Which of the two were left to the annotation that the spec may stand in.
+
     @property
     def dtype(self) -> torch.dtype:
         """The dtype of a value."""
