@@ -12,6 +12,7 @@ from .._rules.nearest import suggest
 from ._classes import has_fields, names_of
 from ._conform import value_at
 from ._keys import leaves_of
+from ._specs.asked import fault, word
 from ._specs.leaf import shape_fits
 from ._typed import view
 
@@ -137,7 +138,7 @@ def check_values(name: str, spec: Any, values: Any, batch: Any, loose: Any, chec
         return
     for step in values.unbind(rank):
         if check_dtype and not spec.is_in(step):
-            raise AssertionError(f"{name} is out of the domain of its spec {spec}: {step}")
+            raise AssertionError(f"{name} is out of the domain of its {word(spec)}: {fault(spec, step)}")
 
 
 __all__ = ["check_env_specs", "fake"]
