@@ -19,11 +19,14 @@ from tempfile import gettempdir
 
 from tensorclass_mypy._config import LEVELS, table_hash
 
-# What to install, and the package that it brings: about 890 000 lines.
+# What to install, and the package that it brings: about 960 000 lines.
 PACKAGES = {
     "alphafold3-pytorch": "alphafold3_pytorch",
     "captum": "captum",
+    "denoising-diffusion-pytorch": "denoising_diffusion_pytorch",
+    "e3nn": "e3nn",
     "einops": "einops",
+    "ema-pytorch": "ema_pytorch",
     "gpytorch": "gpytorch",
     "gsplat": "gsplat",
     "kornia": "kornia",
@@ -32,11 +35,15 @@ PACKAGES = {
     "peft": "peft",
     "pyro-ppl": "pyro",
     "sae-lens": "sae_lens",
+    "skorch": "skorch",
     "timm": "timm",
     "torch_geometric": "torch_geometric",
+    "torchdiffeq": "torchdiffeq",
     "torchmetrics": "torchmetrics",
+    "torchsde": "torchsde",
     "torchvision": "torchvision",
     "transfusion-pytorch": "transfusion_pytorch",
+    "vector-quantize-pytorch": "vector_quantize_pytorch",
     "x-transformers": "x_transformers",
 }
 SETTINGS = "[mypy]\ncheck_untyped_defs = True\nignore_missing_imports = True\nshow_error_context = False\n"
