@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
+import typing
 from typing import Any, NamedTuple
 
 import torch
 
 from .. import _build
 from .._declared import Declared
-from .._rules import errors
+from .._rules import chain, errors
 from .._tensordict import TensorDict, untyped
 from .._tree.node import Node, is_tree
 from ..nn._ends import class_of, declared, nested_class
@@ -99,3 +101,19 @@ def built(node: Node, cls: Any) -> Any:
     out = _build.restore(cls, fields, node._batch, node._device, node._names, False)
     object.__setattr__(out, "_locked", True)  # With nothing below it that is all that a lock does.
     return out
+
+
+def classes_by(maps: Any, transform: str, obs: Any, action: Any) -> tuple[Any, Any]:
+    """The classes after a transform, for those before it, as its __maps__ is annotated; Any where it says nothing."""
+    try:
+        hints = typing.get_type_hints(maps)
+    except Exception:  # An annotation that cannot be resolved says nothing here.
+        return Any, Any
+    names = list(inspect.signature(maps).parameters)[1:3]
+    before = {hints.get(name, Any): given for name, given in zip(names, (obs, action))}
+    for wanted, given in before.items():
+        if has_fields(wanted) and has_fields(given) and not issubclass(given, wanted):
+            raise errors.KindError(chain.takes_class(transform, "__maps__", wanted.__name__, given.__name__))
+    after = typing.get_args(hints.get("return"))
+    found = [one if has_fields(one) else before.get(one, Any) for one in after]
+    return (found[0], found[1]) if len(found) == 2 else (Any, Any)

@@ -17,6 +17,7 @@ from .._tree.node import Node, kind
 from ..nn._dispatch import _packed, _results
 from ..nn._keys import keys_of
 from ._absent import Suggesting
+from ._classes import classes_by
 from ._entries import branch, read, write
 from ._layout import GROUPS, INPUTS, OUTPUTS, Layout
 
@@ -44,7 +45,7 @@ class Transform(Suggesting):
     states go the other way, from `out_keys_inv` to `in_keys_inv`. Override `_apply_transform(value)` for one entry at
     a time, `_call(tensordict)` for all of them, `_step(tensordict, next_tensordict)` and `_reset(tensordict,
     tensordict_reset)` where a step and a reset differ, and `transform_observation_spec(spec)` or its kin where shapes,
-    dtypes, domains or keys change.
+    dtypes, domains or keys change. The annotations of `__maps__(self, obs, action, /)` name the classes after it.
     """
 
     _group: ClassVar[str | None] = None  # What is read where no in_keys are given: "reward", "observation", ...
@@ -277,8 +278,9 @@ class Transform(Suggesting):
         return batch_size
 
     def _classes(self, obs: Any, action: Any) -> tuple[Any, Any]:
-        """The classes of observation and action after the transform: Any where nobody named one."""
-        return Any, Any
+        """The classes of observation and action after the transform: Any where nobody named one in __maps__."""
+        maps = getattr(type(self), "__maps__", None)
+        return (Any, Any) if maps is None else classes_by(maps, type(self).__name__, obs, action)
 
     # ---- in an environment --------------------------------------------------------------------------------------
 
@@ -286,6 +288,7 @@ class Transform(Suggesting):
         """Look at the environment that the transform is put into, and refuse what it does not have."""
         if self._given[0] is None:
             self._find_keys(list(layout.keys(self._group)) if self._group else None)
+        self._classes(layout.obs, layout.action)  # Refuses classes that the transform is not for.
         self._check_keys(layout)
 
     def _check_keys(self, layout: Layout) -> None:

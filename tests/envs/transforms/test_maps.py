@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 import pytest
 import torch
 from torch import Tensor
+from typing_extensions import assert_type
 
 from tensorclass import TensorClass, TensorDict
 from tensorclass.envs import (
@@ -27,6 +30,32 @@ from tests.envs.worlds import Counter
 
 def to_vec(pose: Pose) -> Vec:
     return Vec(vector=torch.cat([pose.angle, pose.speed], -1), batch_size=pose.batch_size)
+
+
+A = TypeVar("A")
+
+
+class Moving(Pose):
+    """With one more field."""
+
+    rate: Tensor
+
+
+class Rate(Transform):
+    """Says what comes out of it."""
+
+    def __maps__(self, obs: Pose, action: A, /) -> tuple[Moving, A]:
+        raise NotImplementedError
+
+    def _call(self, next_tensordict: Any) -> Any:
+        return next_tensordict.set("rate", torch.zeros_like(next_tensordict["angle"]))
+
+    def _reset(self, tensordict: Any, tensordict_reset: Any) -> Any:
+        return self._call(tensordict_reset)
+
+    def transform_observation_spec(self, observation_spec: Any) -> Any:
+        observation_spec["rate"] = Unbounded(observation_spec["angle"].shape)
+        return observation_spec
 
 
 class Numbers(TensorClass):
@@ -143,3 +172,20 @@ def test_map_obs_of_the_wrong_class_is_refused() -> None:
     with pytest.raises(TypeError) as error:
         TransformedEnv(Pendulum(), MapObs(from_vec))  # type: ignore[tensorclass-module]
     assert str(error.value) == "MapObs: from_vec takes Vec; the observation is Pose here"
+
+
+def test_a_transform_of_the_users_own_names_its_classes() -> None:
+    env = TransformedEnv(Pendulum((2,)), Rate())
+    steps = env.rollout(3)
+
+    assert_type(steps.obs, Moving)
+    assert_type(steps.action, Torque)
+    assert isinstance(steps.next.obs, Moving) and steps.obs.rate.shape == (2, 3, 1)
+    assert isinstance(steps.action, Torque)
+    check_env_specs(env)
+
+
+def test_a_transform_of_the_users_own_is_for_its_classes() -> None:
+    with pytest.raises(TypeError) as error:
+        TransformedEnv(Pendulum(), Compose(MapObs(to_vec), Rate()))  # type: ignore[arg-type]
+    assert str(error.value) == "Rate: __maps__ takes Pose; the observation is Vec here"
