@@ -27,29 +27,32 @@ def main() -> None:
     arguments.add_argument("--torch-read", action="store_true", help="leave out what reading torch takes")
     arguments.add_argument("--folder", type=Path, default=Path(gettempdir()) / "tensorclass-public-code")
     options = arguments.parse_args()
-    code, package = install([options.package], options.folder), PACKAGES.get(options.package, options.package)
+    name: str = options.package
+    code, package = install([name], options.folder), PACKAGES.get(name, name)
     with TemporaryDirectory() as folder:
         alone, rows = Path(folder) / "alone", []
         shutil.copytree(code / package, alone / package)
         for _ in range(options.rounds):
-            rows.append([measure(options, alone, Path(folder), settings) for settings in (SETTINGS, WITH)])
+            rows.append(
+                [measure(package, alone, Path(folder), settings, options.torch_read) for settings in (SETTINGS, WITH)]
+            )
             shown = "   ".join(f"{seconds:6.1f} s {size:6.0f} MB" for seconds, size in rows[-1])
             print(f"without, with: {shown}", flush=True)
     (seconds, size), (more, larger) = (map(min, zip(*column)) for column in zip(*rows))
-    print(f"{options.package}: CPU time x {more / seconds:.3f}, memory x {larger / size:.3f}")
+    print(f"{name}: CPU time x {more / seconds:.3f}, memory x {larger / size:.3f}")
 
 
-def measure(options: argparse.Namespace, code: Path, folder: Path, settings: str) -> tuple[float, float]:
+def measure(package: str, code: Path, folder: Path, settings: str, torch_read: bool) -> tuple[float, float]:
     """CPU seconds and megabytes of one run."""
     written, cache, seed = folder / "mypy.ini", folder / "cache", folder / f"seed-{len(settings)}"
     written.write_text(settings)
     shutil.rmtree(cache, ignore_errors=True)
-    if options.torch_read:
+    if torch_read:
         if not seed.exists():
             (folder / "seed.py").write_text(SEED)
             run("seed.py", folder, written, seed)
         shutil.copytree(seed, cache)
-    return run(PACKAGES.get(options.package, options.package), code, written, cache)
+    return run(package, code, written, cache)
 
 
 def run(target: str, where: Path, settings: Path, cache: Path) -> tuple[float, float]:
