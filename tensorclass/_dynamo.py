@@ -57,12 +57,13 @@ def teach() -> None:
 
 
 def _substitute() -> None:
-    from torch._higher_order_ops.while_loop import while_loop as of_torch
+    with contextlib.suppress(ImportError, AttributeError):  # A torch that has it elsewhere goes without.
+        from torch._higher_order_ops.while_loop import while_loop as of_torch
 
-    substitute: Any = torch.compiler.substitute_in_graph
-    for function, traced in ((torch.cond, cond), (of_torch, while_loop)):
-        with contextlib.suppress(ValueError):  # There is one for it already.
-            substitute(function)(traced)
+        substitute: Any = torch.compiler.substitute_in_graph
+        for function, traced in ((torch.cond, cond), (of_torch, while_loop)):
+            with contextlib.suppress(ValueError, TypeError):  # There is one already, or its parameters are others.
+                substitute(function)(traced)
 
 
 class _Finder(MetaPathFinder):
@@ -74,7 +75,8 @@ class _Finder(MetaPathFinder):
         if fullname != NAME:
             return None
         for finder in sys.meta_path:
-            spec = finder.find_spec(fullname, path, target) if finder is not self else None
+            find = None if finder is self else getattr(finder, "find_spec", None)
+            spec: ModuleSpec | None = None if find is None else find(fullname, path, target)
             if spec is not None:
                 if spec.loader is not None:
                     spec.loader = _Loader(self, spec.loader)

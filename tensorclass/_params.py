@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ from ._rules import errors
 from ._tensordict import TensorDict
 from ._tree import pytree
 from ._tree.node import Names, Node, is_tree
+from ._tree.walk import paths
 
 TRAINED = (torch.float16, torch.float32, torch.float64)
 
@@ -129,18 +131,34 @@ class TensorDictParams(TensorDict, nn.Module):  # pyright: ignore[reportIncompat
                 super().__setitem__(index, value)
 
     def _put(self, name: str, value: Any) -> None:
-        super()._put(name, value)
-        self._register()
+        with self._registering():
+            super()._put(name, value)
 
     def _set(self, names: tuple[str, ...], value: Any, whole: tuple[str, ...]) -> None:
-        super()._set(names, value, whole)
-        self._register()
+        with self._registering():
+            super()._set(names, value, whole)
 
     def update(self, *args: Any, **kwargs: Any) -> Self:
         """Put the entries of another container into this one."""
-        super().update(*args, **kwargs)
-        self._register()
+        with self._registering():
+            super().update(*args, **kwargs)
         return self
+
+    @contextlib.contextmanager
+    def _registering(self) -> Iterator[None]:
+        """Register what a write has put here; where that is refused, the entries are what they were before."""
+        nodes = [self, *[value for _, value in paths(self, True, False) if isinstance(value, Node)]]
+        before = [(node._fields, dict(node._fields)) for node in nodes]
+        held = self._parameters, self._buffers
+        try:
+            yield
+            self._register()
+        except errors.StructureError:
+            for fields, kept in before:
+                fields.clear()
+                fields.update(kept)
+            self._parameters, self._buffers = held
+            raise
 
     def _drop(self, name: str) -> None:
         super()._drop(name)

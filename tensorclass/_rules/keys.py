@@ -18,7 +18,7 @@ def unravel(key: Any) -> Key:
     >>> unravel(("a",))
     'a'
     """
-    return key if isinstance(key, str) else short(path(key))
+    return key if key.__class__ is str else short(path(key))
 
 
 def short(names: tuple[str, ...]) -> Key:
@@ -28,7 +28,7 @@ def short(names: tuple[str, ...]) -> Key:
 
 def path(key: Any) -> tuple[str, ...]:
     """A key as the names to follow from the root."""
-    if isinstance(key, str):
+    if key.__class__ is str:
         return (key,)
     if key.__class__ is tuple and key:
         for part in key:
@@ -44,7 +44,7 @@ def path(key: Any) -> tuple[str, ...]:
 
 def _parts(key: Any, whole: Any) -> Iterator[str]:
     if isinstance(key, str):
-        yield key
+        yield str.__str__(key)  # A member of an enum of strings is found under another hash than its string.
     elif isinstance(key, tuple):
         for part in key:
             yield from _parts(part, whole)

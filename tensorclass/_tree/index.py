@@ -29,6 +29,9 @@ def read(node: N, index: Any) -> N:
             return _read(node, (index,), index, (indexing.sliced(batch[0], index), *batch[1:]))
         if is_places(index):
             return _pick(node, index, (*index.shape, *batch[1:]))
+    if isinstance(index, str):  # A member of an enum of strings.
+        cls: Any = type(node)
+        return cls.__getitem__(node, str.__str__(index))  # type: ignore[no-any-return]  # An entry.
     try:
         items = prepared(index, batch)
     except errors.DimError as error:

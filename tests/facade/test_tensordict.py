@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import pickle
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -411,3 +412,17 @@ def test_equal_values_stay_one_a_row_where_that_is_asked_for() -> None:
         assert stack(rows)["tag"].tolist() == ["x", "x"]
         assert lazy_stack(rows).densify()["tag"].tolist() == ["x", "x"]
     assert stack(rows)["tag"] == "x"
+
+
+class Name(str, Enum):
+    A = "a"
+    B = "b"
+
+
+def test_a_member_of_an_enum_of_strings_is_the_key_that_it_holds() -> None:
+    td = TensorDict({Name.A: torch.zeros(2), "n": {Name.B: torch.ones(2)}}, batch_size=[2])
+    td[Name.B] = torch.ones(2)
+
+    assert [type(key) for key in td.keys()] == [str] * 3
+    assert td[Name.A] is td["a"] and td[Name.B] is td["b"] and td["n", Name.B] is td["n", "b"]
+    assert Name.A in td.keys() and td.pop(Name.B).tolist() == [1, 1] and list(td.keys()) == ["a", "n"]

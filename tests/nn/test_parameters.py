@@ -343,6 +343,19 @@ def test_two_entries_of_one_flat_name_are_refused() -> None:
     assert str(error.value) == "TensorDictParams: two entries have the flat name 'a.b'; rename one of them"
 
 
+def test_a_write_of_a_flat_name_that_is_taken_leaves_everything_as_it_was() -> None:
+    params = TensorDictParams({"a": {"b": torch.zeros(2)}, "n": {}})
+    before = params["a", "b"]
+    for entries in ({"a.b": torch.ones(2)}, {"c": torch.ones(2), "a": {"b": torch.ones(2)}, "a.b": torch.ones(2)}):
+        with pytest.raises(RuntimeError, match="two entries have the flat name 'a.b'"):
+            params.update(entries)
+        with pytest.raises(RuntimeError, match="two entries have the flat name 'a.b'"):
+            params["a.b"] = torch.ones(2)
+
+        assert sorted(params.keys()) == ["a", "n"] and params["a", "b"] is before
+        assert [name for name, _ in params.named_parameters()] == ["a.b"]
+
+
 def test_what_named_parameters_gives_can_be_asked_for_by_name() -> None:
     holder = nn.Module()
     holder.params = TensorDictParams(TensorDict.from_module(nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))))
