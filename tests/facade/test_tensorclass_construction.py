@@ -241,7 +241,7 @@ def test_dim_names_are_one_a_batch_dim() -> None:
 def test_the_generated_source_can_be_read_and_the_signature_is_the_declared_one() -> None:
     file = Particles.__init__.__code__.co_filename
 
-    assert file == "<tensorclass Particles.__init__>"
+    assert file.startswith("<tensorclass Particles.__init__")  # A number follows where another class has the name.
     assert linecache.getline(file, 1).startswith("def __init__(self, pos=")
     assert list(inspect.signature(Sample).parameters) == ["image", "label", "weight", "batch_size", "device", "names"]
     assert inspect.signature(Sample).parameters["image"].default is inspect.Parameter.empty
