@@ -192,7 +192,8 @@ def compare(programs: list[Program], cache_dir: Path | None = None, keep: Path |
         said: dict[int, list[str]] = defaultdict(list)
         for (_, number), words in told(mypy(str(path), cache_dir=cache_dir)).items():
             said[number] += [word for _, word in words]
-    found, by_line = Found(), {}
+    found = Found()
+    by_line: dict[int, tuple[Line, int, list[str]]] = {}
     for number, line in places.items():
         by_line.setdefault(id(line), (line, number, []))[2].extend(said[number])
     for line, number, words in by_line.values():
