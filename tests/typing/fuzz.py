@@ -190,8 +190,8 @@ def compare(programs: list[Program], cache_dir: Path | None = None, keep: Path |
         path = keep or Path(folder) / "programs.py"
         path.write_text(text)
         said: dict[int, list[str]] = defaultdict(list)
-        for (_, number), words in told(mypy(str(path), cache_dir=cache_dir)).items():
-            said[number] += [word for _, word in words]
+        for (_, number), rows in told(mypy(str(path), cache_dir=cache_dir)).items():
+            said[number] += [word for _, word in rows]
     found = Found()
     by_line: dict[int, tuple[Line, int, list[str]]] = {}
     for number, line in places.items():
