@@ -359,7 +359,8 @@ def checked_dim(
 ) -> None:
     """Functions that keep the shape and name a dim."""
     if name in ("softmax", "log_softmax") and "dtype" not in given and kind_of(tensor.dtype) in ("int", "bool"):
-        walk.say(expr, _codes.SHAPE, not_floating(name, tensor.dtype))
+        if not any(is_int(size) and size == 0 for size in tensor.shape or ()):  # Of no elements torch does it.
+            walk.say(expr, _codes.SHAPE, not_floating(name, tensor.dtype))
     if name in ("softmax", "log_softmax", "cumsum", "cumprod", "logcumsumexp"):
         dim = given.get("dim", values[0] if values else UNKNOWN)
         shape = known(tensor)

@@ -35,6 +35,7 @@ def limits() -> None:
     x.clamp(untyped(low)).view(6)
     x.long().clamp(0, 1).softmax(0)  # E: softmax: the tensor has dtype int64, and softmax takes float or complex; call .float() first [tensorclass-shape]
     x.long().clamp(min=low).softmax(0)
+    torch.zeros(0, 3, dtype=torch.int64).softmax(0)
     x.long().logsumexp(0, keepdim=True).softmax(0)
 
 
