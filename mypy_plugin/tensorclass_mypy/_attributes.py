@@ -37,11 +37,13 @@ from ._values import (
     Box,
     Class,
     Cut,
+    Dtype,
     Function,
     Items,
     Library,
     Mapped,
     Method,
+    Named,
     Net,
     Pieces,
     Ref,
@@ -78,6 +80,8 @@ def read(walk: Walk, expr: MemberExpr, owner: Value) -> Value:
     if isinstance(owner, tuple) and name in ("values", "indices") and len(owner) == 2:
         if all(isinstance(walk.here.get(one), (Tensor, Box)) for one in owner):  # What max, sort and their kind give.
             return owner[name == "indices"]
+    if isinstance(owner, Named) and name in owner.names:
+        return owner[owner.names.index(name)]
     if isinstance(owner, Results) and not hasattr(owner, name):
         walk.say(expr, _codes.CALL, f"the module gives a tuple of {len(owner)}, which has no {name!r}")
         return UNKNOWN
@@ -118,12 +122,10 @@ def read_tensor(walk: Walk, tensor: Tensor, owner: Value, name: str) -> Value:
     if name in ("real", "imag"):
         return Tensor(shape, real(tensor.dtype))
     if name in ("T", "mT", "H", "mH"):
-        if shape is None or has_star(shape) or len(shape) < 2:
+        if shape is None or len(shape) < 2 or has_star(shape if "m" not in name else shape[-2:]):
             return Tensor(None, tensor.dtype)
         return Tensor((*shape[:-2], shape[-1], shape[-2]), tensor.dtype) if len(shape) == 2 or "m" in name else Tensor()
     if name == "dtype":
-        from ._values import Dtype
-
         return Dtype(tensor.dtype) if tensor.dtype is not None else UNKNOWN
     return Method(owner, name)
 

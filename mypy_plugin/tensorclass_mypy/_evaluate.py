@@ -192,7 +192,7 @@ def library_value(name: str) -> Value:
     return Library(name)
 
 
-_LIBRARIES = ("torch.", "tensorclass.", "builtins.", "math.", "functools.", "itertools.", "copy.", "numpy.")
+_LIBRARIES = ("torch.", "tensorclass.", "builtins.", "math.", "functools.", "itertools.", "copy.", "numpy.", "einops.")
 
 
 def _library_module(fullname: str) -> bool:

@@ -9,13 +9,13 @@ from mypy.nodes import CallExpr
 from tensorclass._rules.sizes import UNKNOWN
 
 from . import _codes, _resized
-from ._dtypes import kind_of, shown
+from ._dtypes import kind_of, real, shown
 from ._evaluate import elements
 from ._hints import unlike
-from ._operators import broadcast
+from ._operators import broadcast, mixed
 from ._tensor_rules import RULES
 from ._types import known_type
-from ._values import Net, Tensor, Value, is_int, is_size, known, show_shape
+from ._values import Net, Tensor, Value, has_star, is_int, is_size, known, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -106,10 +106,82 @@ def functional(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
     if name == "pad":
         row = elements(walk, given.get("pad", args.positional[1][0] if len(values) > 1 else UNKNOWN))
         return _resized.pad(walk, first, row)
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name](walk, expr, name, first, Args(args.positional[1:], args.named))
     if name in RULES:
         return RULES[name](walk, expr, first, name, Args(args.positional[1:], args.named))
     typ = known_type(walk, expr)
     return walk.from_type(typ) if typ is not None else Tensor()
+
+
+def normed(walk: Walk, expr: Any, name: str, first: Tensor, args: Args) -> Value:
+    """F.batch_norm(x, mean, var), F.instance_norm(x), F.group_norm(x, groups): the channels are in dim 1."""
+    shape = known(first)
+    if shape is None or len(shape) < 2:
+        return Tensor(first.shape, kind_of(first.dtype))
+    if name == "group_norm":
+        groups = args.take("num_groups").get("num_groups")
+        if is_int(groups) and is_int(shape[1]) and groups > 0 and shape[1] % groups:
+            text = f"{name}: dim 1 of the input {show_shape(shape)} is {shape[1]}, no multiple of num_groups {groups}"
+            walk.say(expr, _codes.SHAPE, text)
+    else:
+        for word, value in args.take("running_mean running_var weight bias").items():
+            other = walk.here.get(value)
+            row = known(other) if isinstance(other, Tensor) else None
+            if row is not None and len(row) == 1 and unlike(walk, row[0], shape[1]):
+                text = f"{name}: dim 1 of the input {show_shape(shape)} is {show_shape(shape[1:2])[1:-1]}, "
+                walk.say(expr, _codes.SHAPE, f"{text}{word} has shape {show_shape(row)}")
+                break
+    return Tensor(first.shape, kind_of(first.dtype))
+
+
+def grid_sample(walk: Walk, expr: Any, name: str, first: Tensor, args: Args) -> Value:
+    """F.grid_sample(x, grid): a place for each element of the result, as many numbers as x has dims behind two."""
+    shape, other = known(first), walk.here.get(args.take("grid").get("grid", UNKNOWN))
+    grid = known(other) if isinstance(other, Tensor) else None
+    if shape is None or grid is None:
+        return Tensor(None, kind_of(first.dtype))
+    wrong = ""
+    if len(shape) not in (4, 5) or len(grid) != len(shape):
+        wrong = "they have 4 dims both, or 5"
+    elif unlike(walk, shape[0], grid[0]):
+        wrong = "their first dims must be equal"
+    elif is_int(grid[-1]) and grid[-1] != len(shape) - 2:
+        wrong = f"the last dim of the grid must be {len(shape) - 2}"
+    if wrong:
+        text = f"{name}: the input has shape {show_shape(shape)}, the grid {show_shape(grid)}; {wrong}"
+        walk.say(expr, _codes.SHAPE, text)
+        return Tensor(None, kind_of(first.dtype))
+    return Tensor((*shape[:2], *grid[1:-1]), kind_of(first.dtype))
+
+
+def pairwise_distance(walk: Walk, expr: Any, name: str, first: Tensor, args: Args) -> Value:
+    """F.pairwise_distance(x, y): they broadcast, and the last dim goes."""
+    given = args.take("x2 p eps keepdim")
+    other, keep = walk.here.get(given.get("x2", UNKNOWN)), given.get("keepdim", False)
+    if not isinstance(other, Tensor):
+        return Tensor()
+    shape, kind = broadcast(walk, expr, name, first.shape, other.shape), real(kind_of(mixed(first, other)))
+    if not shape or not isinstance(keep, bool) or has_star(shape[-1:]):
+        return Tensor(None, kind)
+    return Tensor((*shape[:-1], 1) if keep else shape[:-1], kind)
+
+
+def other_loss(walk: Walk, expr: Any, name: str, first: Tensor, args: Args) -> Value:
+    """A loss whose arguments are not held against each other."""
+    return _reduced(args.take(""), None, kind_of(first.dtype))
+
+
+_FUNCTIONS: dict[str, Any] = {
+    **dict.fromkeys(("batch_norm", "instance_norm", "group_norm"), normed),
+    "grid_sample": grid_sample,
+    "pairwise_distance": pairwise_distance,
+    **dict.fromkeys((
+        "triplet_margin_loss", "margin_ranking_loss", "cosine_embedding_loss", "hinge_embedding_loss", "ctc_loss",
+        "poisson_nll_loss", "gaussian_nll_loss", "soft_margin_loss", "multi_margin_loss", "multilabel_margin_loss",
+        "multilabel_soft_margin_loss",
+    ), other_loss),
+}  # fmt: skip
 
 
 def conv(walk: Walk, expr: Any, name: str, first: Tensor, weight: Any, args: Args) -> Value:
@@ -151,12 +223,15 @@ def attention(walk: Walk, expr: Any, values: list[Any], given: dict[str, Value])
             text += f"{show_shape((other[place],))[1:-1]}, that of the {against} {show_shape(one)} is "
             walk.say(expr, _codes.SHAPE, text + show_shape((one[place],))[1:-1])
             return Tensor()
-    if "enable_gqa" not in given and broadcast(walk, expr, name, query[:-2], key[:-2]) is None:
-        return Tensor()
+    lead: Any = query[:-2]
+    for other in () if "enable_gqa" in given else (key, value):
+        lead = broadcast(walk, expr, name, lead, other[:-2])
+        if lead is None:
+            return Tensor()
     mask = walk.here.get(given.get("attn_mask", values[3] if len(values) > 3 else UNKNOWN))
-    if isinstance(mask, Tensor) and broadcast(walk, expr, name, (*query[:-1], key[-2]), mask.shape) is None:
+    if isinstance(mask, Tensor) and broadcast(walk, expr, name, (*lead, query[-2], key[-2]), mask.shape) is None:
         return Tensor()
-    return Tensor((*query[:-1], value[-1]), kind_of(values[0].dtype))
+    return Tensor((*lead, query[-2], value[-1]), kind_of(values[0].dtype))
 
 
 def _reduced(given: dict[str, Value], shape: Any, kind: str | None) -> Value:

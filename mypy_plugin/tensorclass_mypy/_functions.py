@@ -71,6 +71,10 @@ def library(walk: Walk, expr: CallExpr, name: str, args: Args) -> Value:
         from ._arrays import function as numpy_function
 
         return numpy_function(walk, expr, name[6:], args)
+    if name in ("einops.rearrange", "einops.reduce", "einops.repeat"):
+        from ._einops import function as einops_function
+
+        return einops_function(walk, expr, name[7:], args)
     if name.startswith("math."):
         return Number("float") if name[5:] in FLOATS else UNKNOWN
     _leak(walk, args)

@@ -236,12 +236,14 @@ def _fits_star(walk: Walk, dims: Dims, shape: tuple[Any, ...], bound: dict[str, 
             if key not in bound and before == len(dims.before) and after == len(dims.after):
                 bound[key] = (star,)
         elif len(known) == 1 and isinstance(known[0], Star) and _whole(known[0]) == _whole(star):
-            gone = star.dropped - known[0].dropped
+            gone = star.gone - known[0].gone
             wanted = len(dims.before) + len(dims.after)
             if before - gone + after != wanted:
                 return f"it has {_more_or_fewer(before + after - gone - wanted)}"
             if gone:
-                return f"its first dim is gone: it is {show_shape(shape)}" if strict else None
+                return (
+                    f"its {'last' if star.cut else 'first'} dim is gone: it is {show_shape(shape)}" if strict else None
+                )
     if dims.many is None and before + after > len(dims.before):
         return f"it has at least {_count(before + after)}, not {len(dims.before)}"
     last = dims.before if dims.many is None else dims.after
@@ -255,7 +257,7 @@ def _fits_star(walk: Walk, dims: Dims, shape: tuple[Any, ...], bound: dict[str, 
 
 
 def _whole(star: Star) -> Star:
-    return replace(star, dropped=0)
+    return replace(star, dropped=0, cut=0)
 
 
 def _is_some(size: Any) -> bool:

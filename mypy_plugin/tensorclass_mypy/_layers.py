@@ -13,7 +13,7 @@ from . import _codes, _resized
 from ._dtypes import kind_of, shown
 from ._hints import unlike
 from ._resized import each, window
-from ._values import Items, Net, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape, show_size
+from ._values import Items, Net, Shape, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape, show_size
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _CONV = "in_channels out_channels kernel_size stride padding dilation groups bias padding_mode"
 _POOL = "kernel_size stride padding"
 _RNN = "input_size hidden_size num_layers bias batch_first dropout bidirectional"
+_INSTANCE = ("InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d")
 PARAMETERS = {
     "Linear": "in_features out_features bias",
     "Conv1d": _CONV,
@@ -42,8 +43,9 @@ PARAMETERS = {
     **_resized.PARAMETERS,
     **dict.fromkeys(("Softmax", "LogSoftmax"), "dim"),
     "TransformerEncoder": "encoder_layer num_layers norm",
+    **dict.fromkeys(_INSTANCE, "num_features eps momentum affine"),
     "GRU": _RNN,
-    "LSTM": _RNN,
+    "LSTM": _RNN + " proj_size",
     "RNN": "input_size hidden_size num_layers nonlinearity bias batch_first dropout bidirectional",
     "Bilinear": "in1_features in2_features out_features",
     **dict.fromkeys(("GRUCell", "LSTMCell", "RNNCell"), "input_size hidden_size"),
@@ -52,6 +54,7 @@ PARAMETERS = {
         "in_channels out_channels kernel_size stride padding output_padding groups bias dilation padding_mode",
     ),
     **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer"), "d_model nhead dim_feedforward dropout"),
+    "Transformer": "d_model nhead",
 }
 POINTWISE = {
     "ReLU", "Tanh", "Sigmoid", "GELU", "SiLU", "ELU", "LeakyReLU", "Identity", "Dropout", "Softplus",
@@ -162,15 +165,23 @@ def layer_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any
     return Tensor(shape, kind_of(tensor.dtype))
 
 
+_NORM_RANKS = {
+    "BatchNorm1d": (2, 3), "BatchNorm2d": (4,), "BatchNorm3d": (5,),
+    "InstanceNorm1d": (2, 3), "InstanceNorm2d": (3, 4), "InstanceNorm3d": (4, 5),
+}  # fmt: skip
+
+
 def batch_norm(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
     shape = known(tensor)
     wanted = net.settings.get("num_features", net.settings.get("num_channels", UNKNOWN))
-    ranks = {"BatchNorm1d": (2, 3), "BatchNorm2d": (4,), "BatchNorm3d": (5,)}.get(net.kind)
+    ranks = _NORM_RANKS.get(net.kind)
     if shape is not None and ranks is not None and len(shape) not in ranks:
         would = " or ".join(str(rank) for rank in ranks)
         walk.say(
             expr, _codes.SHAPE, f"{net.kind}: the input {show_shape(shape)} has {len(shape)} dims; {would} would do"
         )
+    elif net.kind in _INSTANCE:
+        pass  # Without parameters of its own it takes any number of channels.
     elif shape is not None and len(shape) > 1 and unlike(walk, shape[1], wanted):
         mismatch(walk, expr, net.kind, tensor, shape[1], wanted, "dim 1")
     return Tensor(tensor.shape, kind_of(tensor.dtype))
@@ -191,7 +202,21 @@ def attention(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
             word = ("query", "key", "value")[place]
             mismatch(walk, expr, "MultiheadAttention", value, value.shape[-1], wanted, f"the last dim of the {word}")
             return (Tensor(None, "float"), Tensor(None, "float"))
-    return (Tensor(tensor.shape, kind_of(tensor.dtype)), Tensor(None, "float"))
+    return (Tensor(tensor.shape, kind_of(tensor.dtype)), Tensor(weighed(net, values), "float"))
+
+
+def weighed(net: Net, values: list[Any]) -> Shape:
+    """The shape of the weights that attention gives with a query, a key and a value alone: the mean of the heads."""
+    first, rows = net.settings.get("batch_first", False), values[:2]
+    shapes = [known(value) if isinstance(value, Tensor) else None for value in rows]
+    if len(values) != 3 or not isinstance(first, bool) or len(shapes) < 2:
+        return None
+    query, key = shapes
+    if query is None or key is None or len(query) != len(key) or len(query) not in (2, 3):
+        return None
+    if len(query) == 2:
+        return (query[0], key[0])
+    return (query[0], query[1], key[1]) if first else (query[1], query[0], key[0])
 
 
 def softmax(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
@@ -243,22 +268,23 @@ def recurrent(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]
         mismatch(walk, expr, net.kind, tensor, shape[-1], wanted, "the last dim")
         return lost
     both, first = net.settings.get("bidirectional", False), net.settings.get("batch_first", False)
-    size = hidden * 2 if both is True and is_size(hidden) else hidden if both is False and is_size(hidden) else UNKNOWN
-    if "proj_size" in net.settings:
-        return (Tensor((*shape[:-1], UNKNOWN)), lost[1])
+    given = net.settings.get("proj_size", 0)  # What a step gives may be smaller than what it keeps.
+    each = hidden if given == 0 else given
+    size = each * (1 + both) if isinstance(both, bool) and is_size(each) else UNKNOWN
     layers = net.settings.get("num_layers", 1)
     count = layers * (1 + both) if is_int(layers) and isinstance(both, bool) else UNKNOWN
     lead = () if len(shape) == 2 else (shape[0 if first else 1],) if isinstance(first, bool) else (UNKNOWN,)
-    state = (count, *lead, hidden if is_size(hidden) else UNKNOWN)
-    if len(values) > 1 and not fitting_state(walk, expr, net, values[1], state):
+    states = [(count, *lead, one if is_size(one) else UNKNOWN) for one in (each, hidden)]
+    states = states if net.kind == "LSTM" else states[:1]
+    if len(values) > 1 and not fitting_states(walk, expr, net, values[1], states):
         return lost
-    last = Tensor(state, kind_of(tensor.dtype))
-    return (Tensor((*shape[:-1], size), last.dtype), (last, last) if net.kind == "LSTM" else last)
+    last = tuple(Tensor(state, kind_of(tensor.dtype)) for state in states)
+    return (Tensor((*shape[:-1], size), kind_of(tensor.dtype)), last if net.kind == "LSTM" else last[0])
 
 
-def fitting_state(walk: Walk, expr: Any, net: Net, given: Any, state: tuple[Any, ...]) -> bool:
-    """Whether a state may have the shape that the layer's own states have; else that is said."""
-    for value in given if isinstance(given, tuple) else (given,):
+def fitting_states(walk: Walk, expr: Any, net: Net, given: Any, states: list[tuple[Any, ...]]) -> bool:
+    """Whether states may have the shapes that the layer's own states have; else that is said."""
+    for value, state in zip(given if isinstance(given, tuple) else (given,), states):
         one = walk.here.get(value)
         shape = known(one) if isinstance(one, Tensor) else None
         if shape is None:
@@ -280,7 +306,7 @@ def cell(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> 
             mismatch(walk, expr, net.kind, tensor, shape[-1], wanted, "the last dim")
         else:
             row = (*shape[:-1], hidden if is_size(hidden) else UNKNOWN)
-            if len(values) < 2 or fitting_state(walk, expr, net, values[1], row):
+            if len(values) < 2 or fitting_states(walk, expr, net, values[1], [row, row]):
                 found = Tensor(row, kind_of(tensor.dtype))
     return (found, found) if net.kind == "LSTMCell" else found
 
@@ -321,6 +347,17 @@ def bilinear(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any])
     return Tensor((*shape[:-1], out if is_size(out) else UNKNOWN) if shape else None, "float")
 
 
+def both_stacks(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    """Transformer(d_model)(source, target): what comes has the shape of the target."""
+    target = values[1] if len(values) > 1 else UNKNOWN
+    for word, one in (("source", tensor), ("target", target)):
+        wanted, shape = net.settings.get("d_model", 512), known(one) if isinstance(one, Tensor) else None
+        if isinstance(one, Tensor) and shape and unlike(walk, shape[-1], wanted):
+            mismatch(walk, expr, net.kind, one, shape[-1], wanted, f"the last dim of the {word}")
+            return Tensor(None, "float")
+    return Tensor(target.shape if isinstance(target, Tensor) else None, kind_of(tensor.dtype))
+
+
 def transformer(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
     wanted = net.settings.get("d_model", UNKNOWN)
     memory = values[1] if len(values) > 1 and net.kind == "TransformerDecoderLayer" else None
@@ -341,7 +378,7 @@ _LAYERS: dict[str, Any] = {
     **dict.fromkeys(("Softmax", "LogSoftmax"), softmax),
     "TransformerEncoder": encoder,
     **dict.fromkeys(("LayerNorm", "RMSNorm"), layer_norm),
-    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm"), batch_norm),
+    **dict.fromkeys(("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", *_INSTANCE), batch_norm),
     "Embedding": embedding,
     "MultiheadAttention": attention,
     "Flatten": flatten,
@@ -351,6 +388,7 @@ _LAYERS: dict[str, Any] = {
     **dict.fromkeys(("ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"), transposed),
     "Bilinear": bilinear,
     **dict.fromkeys(("TransformerEncoderLayer", "TransformerDecoderLayer"), transformer),
+    "Transformer": both_stacks,
 }
 
 

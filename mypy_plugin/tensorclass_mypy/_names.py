@@ -10,6 +10,7 @@ _PREFIXES = (
     ("torch._C._nn.", "torch.nn.functional."),
     ("torch._tensor.", "torch."),
     ("torch.types.", "torch."),
+    ("einops.einops.", "einops."),
 )
 
 

@@ -128,7 +128,7 @@ def _star_mismatch(walk: Walk, a: Any, b: Any) -> int | None:
         if isinstance(x, Star) or isinstance(y, Star):
             # One annotation declares both, for any sizes: a run that stands beside another dim does not line up.
             size = y if isinstance(x, Star) else x
-            shared = isinstance(a[0], Star) and a[0] == b[0] and a[0].owner == 0 and not a[0].dropped
+            shared = isinstance(a[0], Star) and a[0] == b[0] and a[0].owner == 0 and not a[0].gone
             alone = isinstance(size, Star) or not is_size(size) or (is_int(size) and size == 1)
             return place if shared and len(a) != len(b) and not alone and no_ones(size, size) else None
         if any(is_int(size) and size == 1 for size in (x, y)):
@@ -201,7 +201,7 @@ def _star_matmul(walk: Walk, node: Node, a: Shape, b: Shape) -> Shape:
     """The product of two stacks of matrices behind one run of dims."""
     if a is None or b is None or not (isinstance(a[0], Star) and a[0] == b[0] and a[0].owner == 0):
         return None
-    if len(a) == 3 and len(b) == 2 and not a[0].dropped and is_size(b[1]) and no_ones(b[1], b[1]):
+    if len(a) == 3 and len(b) == 2 and not a[0].gone and is_size(b[1]) and no_ones(b[1], b[1]):
         # As in broadcasting: a run that is not empty makes matrices of the vectors.
         text = f"matmul: {show_shape(b)} has no rows behind {b[0]!r}, as {show_shape(a)} has"
         walk.say(node, _codes.SHAPE, f"{text}; take a vector v as v[..., None]")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tensorclass._rules.sizes import UNKNOWN
+from tensorclass._rules.sizes import UNKNOWN, same
 
 from . import _codes
 from ._dtypes import kind_of
@@ -20,6 +20,7 @@ PARAMETERS = {
     "PixelUnshuffle": "downscale_factor",
     "GLU": "dim",
     "Unfold": "kernel_size dilation padding stride",
+    "Fold": "output_size kernel_size dilation padding stride",
     **{
         f"{kind}Pad{dims}d": _PAD
         for kind in ("Zero", "Reflection", "Replication", "Constant", "Circular")
@@ -36,6 +37,7 @@ FUNCTIONS = {
     "pixel_unshuffle": "PixelUnshuffle",
     "glu": "GLU",
     "unfold": "Unfold",
+    "fold": "Fold",
 }
 
 
@@ -184,6 +186,29 @@ def unfolded(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any])
     return Tensor((shape[0], total, count), kind_of(tensor.dtype))
 
 
+def folded(walk: Walk, expr: Any, net: Net, tensor: Tensor, values: list[Any]) -> Value:
+    """Fold, F.fold: columns put back as windows of an image."""
+    shape = known(tensor)
+    if shape is None or len(shape) not in (2, 3):
+        return Tensor(None, kind_of(tensor.dtype))
+    image = each(walk, net.settings.get("output_size", UNKNOWN), 2)
+    kernel = each(walk, net.settings.get("kernel_size", UNKNOWN), 2)
+    windows = window(walk, image, 2, net.settings, 1)
+    channels, area = shape[-2], kernel[0] * kernel[1] if all(map(is_int, kernel)) else UNKNOWN
+    if is_int(channels) and is_int(area) and area > 0 and channels % area:
+        text = f"fold: dim -2 of the input {show_shape(shape)} is {channels}, no multiple of a window's {area}"
+        walk.say(expr, _codes.SHAPE, text)
+        return Tensor(None, kind_of(tensor.dtype))
+    if all(map(is_int, (*windows, shape[-1]))) and windows[0] * windows[1] != shape[-1]:
+        text = f"fold: dim -1 of the input {show_shape(shape)} is {shape[-1]}, "
+        walk.say(expr, _codes.SHAPE, text + f"the image has {windows[0] * windows[1]} windows")
+        return Tensor(None, kind_of(tensor.dtype))
+    plane = channels // area if is_size(channels) and is_int(area) and area > 0 else UNKNOWN
+    whole = is_size(plane) and same(plane * area, channels) is True
+    sizes = [one if is_size(one) else UNKNOWN for one in image]
+    return Tensor((*shape[:-2], plane if whole else UNKNOWN, *sizes), kind_of(tensor.dtype))
+
+
 LAYERS: dict[str, Any] = {
     **dict.fromkeys((f"{kind}Pool{dims}d" for kind in ("Max", "Avg") for dims in (1, 2, 3)), pool),
     **dict.fromkeys((f"Adaptive{kind}Pool{dims}d" for kind in ("Max", "Avg") for dims in (1, 2, 3)), adaptive),
@@ -192,4 +217,5 @@ LAYERS: dict[str, Any] = {
     **dict.fromkeys((name for name in PARAMETERS if "Pad" in name), padded),
     "GLU": gated,
     "Unfold": unfolded,
+    "Fold": folded,
 }

@@ -210,6 +210,11 @@ def _starred(tensor: Tensor, name: str, given: dict[str, Any]) -> Value:
             first, second = int(dims[0] or 0), int(dims[1] or 0)
             row[first], row[second] = row[second], row[first]
             return Tensor(tuple(row), tensor.dtype)
+    if name == "flatten" and given.get("end_dim", -1) == -1:
+        start = given.get("start_dim", 0)
+        if is_int(start) and start < 0 and len(shape) + start > place:
+            sizes = shape[start:]
+            return Tensor((*shape[:start], product(sizes) if all(map(is_size, sizes)) else UNKNOWN), tensor.dtype)
     if name in ("flip", "roll"):
         return tensor
     return Tensor(None, tensor.dtype) if name not in ("unbind", "split", "chunk") else UNKNOWN

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mypy.nodes import CallExpr
 
-from tensorclass._rules.sizes import UNKNOWN
+from tensorclass._rules.sizes import UNKNOWN, product
 
 from . import _codes
 from ._arrays import as_tensor as as_array_tensor
@@ -14,11 +14,26 @@ from ._dtypes import DEFAULT
 from ._einsum import einsum
 from ._evaluate import elements
 from ._hints import unlike
+from ._matrices import multi_dot
 from ._operators import broadcast, matmul, mixed, of_number, wrong_ranks
 from ._reach import RESHAPING
 from ._tensors import as_shape
 from ._types import known_type
-from ._values import Dtype, Items, Many, Sizes, Star, Tensor, Value, has_star, is_int, is_size, known, show_shape
+from ._values import (
+    Dtype,
+    Items,
+    Many,
+    Sizes,
+    Star,
+    Tensor,
+    Value,
+    has_star,
+    is_int,
+    is_size,
+    known,
+    show_shape,
+    some_run,
+)
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -248,6 +263,8 @@ def _star_join(walk: Walk, expr: CallExpr, word: str, given: list[Any], dim: int
     if not isinstance(first[0], Star) or any(len(one) != len(first) or one[0] != first[0] for one in given):
         return None
     at = len(first) + dim + stack
+    if dim == 0 and not stack and not any(unlike(walk, a, b) for one in given for a, b in zip(one[1:], first[1:])):
+        return (some_run(), *first[1:])  # It is the run that has grown.
     if dim >= 0 or at <= 0:
         return None
     total: Any = 0
@@ -314,13 +331,15 @@ def outer(walk: Walk, expr: CallExpr, args: Args) -> Value:
     return Tensor()
 
 
-def square(walk: Walk, expr: CallExpr, args: Args) -> Value:
-    """torch.linalg.inv(x), det, cholesky, ...: of square matrices."""
-    tensor = walk.here.get(args.positional[0][0]) if args.positional else UNKNOWN
-    shape = known(tensor) if isinstance(tensor, Tensor) else None
-    if shape is not None and (len(shape) < 2 or unlike(walk, shape[-1], shape[-2])):
-        walk.say(expr, _codes.SHAPE, f"the matrices are not square: the shape is {show_shape(shape)}")
-    return Tensor()
+def cartesian_prod(walk: Walk, expr: CallExpr, args: Args) -> Value:
+    """torch.cartesian_prod(x, y): a row for each pair."""
+    tensors = [walk.here.get(value) for value, _ in args.positional]
+    shapes = [known(one) if isinstance(one, Tensor) else None for one in tensors]
+    if len(shapes) < 2 or any(shape is None or len(shape) != 1 for shape in shapes):
+        return Tensor()
+    sizes = [shape[0] for shape in shapes if shape]
+    count = product(sizes) if all(is_size(size) for size in sizes) else UNKNOWN
+    return Tensor((count, len(sizes)), tensors[0].dtype if len({one.dtype for one in tensors}) == 1 else None)
 
 
 def binary_matmul(walk: Walk, expr: CallExpr, args: Args) -> Value:
@@ -351,7 +370,8 @@ _FUNCTIONS: dict[str, Any] = {
     "normal": normal,
     "matmul": binary_matmul,
     "outer": outer,
-    **dict.fromkeys(("linalg.inv", "linalg.det", "linalg.cholesky", "linalg.eigh", "inverse", "det"), square),
+    "linalg.multi_dot": multi_dot,
+    "cartesian_prod": cartesian_prod,
 }
 
 __all__ = ["has_star"]

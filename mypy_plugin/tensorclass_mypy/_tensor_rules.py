@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mypy.nodes import Node
 
-from tensorclass._rules.sizes import UNKNOWN
+from tensorclass._rules.sizes import UNKNOWN, same
 
-from . import _codes
+from . import _codes, _matrices, _spectra
 from ._dtypes import kind_of, real
 from ._hints import unlike
 from ._operators import broadcast, matmul, mixed
-from ._values import Number, Tensor, Value, has_star, is_int, is_size, known, show_shape
+from ._values import Number, Pieces, Tensor, Value, has_star, is_int, is_size, known, show_shape
 
 if TYPE_CHECKING:
     from ._calls import Args
@@ -69,13 +69,17 @@ def moments(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Va
 
 
 def quantile(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
-    """x.quantile(q, dim): with a number for q, a reduction."""
+    """x.quantile(q, dim): a reduction; several numbers for q are a dim of their own, the first."""
     from ._tensors import folded
 
     given = args.take("q dim keepdim")
-    if not isinstance(given.get("q"), (int, float, Number)) or given.get("dim") is None:
+    several = _shape(walk, given.get("q", UNKNOWN))
+    if not isinstance(given.get("q"), (int, float, Number)) and (several is None or len(several) > 1):
         return Tensor(None, tensor.dtype)
-    return Tensor(folded(walk, expr, tensor, name, given["dim"], given.get("keepdim", False)), tensor.dtype)
+    if given.get("dim") is None:
+        return Tensor(None, tensor.dtype)
+    rest = folded(walk, expr, tensor, name, given["dim"], given.get("keepdim", False))
+    return Tensor(None if rest is None else (*(several or ()), *rest), tensor.dtype)
 
 
 def count_nonzero(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
@@ -300,19 +304,6 @@ def kron(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value
     return Tensor(tuple(x * y if is_size(x) and is_size(y) else UNKNOWN for x, y in zip(a, b)), tensor.dtype)
 
 
-def solve(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
-    """torch.linalg.solve(A, b): A is square, and b has its rows."""
-    a, b = known(tensor), _shape(walk, args.take("B").get("B"))
-    if a is not None and (len(a) < 2 or unlike(walk, a[-1], a[-2])):
-        walk.say(expr, _codes.SHAPE, f"{name}: the matrices are not square: the shape is {show_shape(a)}")
-    elif a is not None and b is not None and len(a) == 2 and 0 < len(b) <= 2 and unlike(walk, a[0], b[0]):
-        text = f"{name}: the matrix {show_shape(a)} has {show_shape(a[:1])[1:-1]} rows, "
-        walk.say(expr, _codes.SHAPE, f"{text}the right side {show_shape(b)} has {show_shape(b[:1])[1:-1]}")
-    elif a is not None and b is not None and len(a) == 2 and len(b) <= 2:
-        return Tensor(b, tensor.dtype)
-    return Tensor(None, tensor.dtype)
-
-
 def complex_(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
     other = _tensor(walk, args.take("imag").get("imag", args.take("angle").get("angle")))
     return Tensor(broadcast(walk, expr, name, tensor.shape, None if other is None else other.shape), "complex")
@@ -335,8 +326,58 @@ def random_like(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -
 
 
 def searched(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
-    """torch.bucketize(x, edges): a place for each element."""
-    return Tensor(tensor.shape, "int64")
+    """torch.bucketize(x, edges), torch.searchsorted(edges, x): a place for each element."""
+    kind = "int" if args.named.get("out_int32", (False, None))[0] is not False else "int64"
+    if name == "bucketize":
+        return Tensor(tensor.shape, kind)
+    value = walk.here.get(args.take("input").get("input", UNKNOWN))
+    shape, edges = value.shape if isinstance(value, Tensor) else None, known(tensor)
+    if edges is not None and len(edges) > 1 and shape is not None and not has_star(shape):
+        lead = (edges[:-1], shape[:-1])
+        if len(lead[0]) != len(lead[1]) or any(unlike(walk, a, b) for a, b in zip(*lead)):
+            text = f"searchsorted: the edges have shape {show_shape(edges)}, the values {show_shape(shape)}; "
+            walk.say(expr, _codes.SHAPE, text + "they may differ in the last dim alone")
+            return Tensor(None, kind)
+    return Tensor(shape, kind)
+
+
+def counted(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
+    """torch.histc(x, bins)"""
+    bins = args.take("bins").get("bins", 100)
+    return Tensor((bins if is_size(bins) else UNKNOWN,), tensor.dtype)
+
+
+def is_in(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
+    """torch.isin(x, among): an answer for each element."""
+    return Tensor(tensor.shape, "bool")
+
+
+def index_add(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
+    """x.index_add(dim, index, source), index_copy: the source has a row for each index, and the other dims of x."""
+    given, shape = args.take("dim index source"), known(tensor)
+    index, source = _shape(walk, given.get("index", UNKNOWN)), _shape(walk, given.get("source", UNKNOWN))
+    place = None if shape is None else place_of(walk, expr, name, shape, given.get("dim", UNKNOWN))
+    if shape is not None and place is not None and index is not None and len(index) == 1 and source:
+        wanted = (*shape[:place], *index, *shape[place + 1 :])
+        if len(source) != len(wanted) or any(unlike(walk, a, b) for a, b in zip(source, wanted)):
+            text = f"{name}: the source has shape {show_shape(source)}; the tensor {show_shape(shape)} and the index "
+            walk.say(expr, _codes.SHAPE, f"{text}{show_shape(index)} take {show_shape(wanted)}")
+    return Tensor(tensor.shape, tensor.dtype)
+
+
+def tensor_split(walk: Walk, expr: Node, tensor: Tensor, name: str, args: Args) -> Value:
+    """x.tensor_split(3, dim): so many pieces, the first of which are larger by 1 where it does not come out even."""
+    given, shape = args.take("sections dim"), known(tensor)
+    count = given.get("sections", given.get("indices_or_sections"))
+    place = None if shape is None else place_of(walk, expr, name, shape, given.get("dim", 0))
+    if shape is None or place is None or not is_int(count) or not 0 < count <= 64:
+        return UNKNOWN
+    size = shape[place]
+    each = size // count if is_size(size) else UNKNOWN
+    sizes = [each if is_size(each) and same(each * count, size) is True else UNKNOWN] * count
+    if is_int(size):
+        sizes = [size // count + (number < size % count) for number in range(count)]
+    return Pieces(Tensor((*shape[:place], one, *shape[place + 1 :]), tensor.dtype) for one in sizes)
 
 
 RULES: dict[str, Rule] = {
@@ -360,9 +401,14 @@ RULES: dict[str, Rule] = {
     **dict.fromkeys(("cross", "linalg.cross"), cross),
     "cosine_similarity": cosine_similarity,
     "kron": kron,
-    "linalg.solve": solve,
     **dict.fromkeys(("complex", "polar"), complex_),
     "multinomial": multinomial,
     **dict.fromkeys(("bernoulli", "poisson", "normal"), random_like),
-    "bucketize": searched,
+    **dict.fromkeys(("bucketize", "searchsorted"), searched),
+    "histc": counted,
+    "isin": is_in,
+    **dict.fromkeys(("index_add", "index_add_", "index_copy", "index_copy_"), index_add),
+    "tensor_split": tensor_split,
+    **_matrices.RULES,
+    **_spectra.RULES,
 }

@@ -383,8 +383,13 @@ def fold(walk: Walk, expr: Node, tensor: Tensor, name: str, values: list[Value],
         count = values.pop(0) if values else given.get("k", UNKNOWN)
         along = given.get("dim", values[0] if values else -1)
         shape = known(tensor)
-        if shape is None or not is_int(along) or not -len(shape) <= along < len(shape) or name == "kthvalue":
+        if shape is None or not is_int(along) or not -len(shape) <= along < len(shape):
             return UNKNOWN
+        if name == "kthvalue":
+            kept = folded(
+                walk, expr, tensor, name, along, given.get("keepdim", values[1] if len(values) > 1 else False)
+            )
+            return (Tensor(kept, tensor.dtype), Tensor(kept, "int64"))
         place = along % len(shape)
         if is_int(count) and is_int(shape[place]) and count > shape[place]:
             text = f"topk: {count} of dim {place} of {show_shape(shape)}, which has {shape[place]}"
@@ -466,6 +471,8 @@ def _star_fold(shape: tuple[Any, ...], dims: tuple[int, ...], keep: bool) -> Sha
             row[dim] = 1 if keep else None
         elif dim == 0 and place == 0 and not keep and len(dims) == 1:
             row[0] = replace(shape[0], dropped=shape[0].dropped + 1)
+        elif dim < 0 and len(shape) + dim == place == 0 and not keep and len(dims) == 1:
+            row[0] = replace(shape[0], cut=shape[0].cut + 1)
         else:
             return None
     return tuple(size for size in row if size is not None)

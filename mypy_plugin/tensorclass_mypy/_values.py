@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeGuard
 
@@ -21,16 +21,23 @@ INT_PARAMETER = "?"  # Before the name of a size that stands for an int argument
 
 @dataclass(frozen=True, slots=True)
 class Star:
-    """A run of dims of unknown length in a shape, such as *batch; `dropped` of its first dims are gone."""
+    """A run of dims of unknown length, such as *batch; `dropped` of its first and `cut` of its last dims are gone."""
 
     name: str
     dropped: int = 0
+    cut: int = 0
     owner: int = 0  # Whose run it is: of the function or class at hand (0), or of one container alone.
 
     def __repr__(self) -> str:
         if self.name == "?":
             return "..."
-        return f"*{self.name}" + (f"[{self.dropped}:]" if self.dropped else "")
+        ends = f"[{self.dropped or ''}:{-self.cut if self.cut else ''}]" if self.gone else ""
+        return f"*{self.name}{ends}"
+
+    @property
+    def gone(self) -> int:
+        """How many of its dims are."""
+        return self.dropped + self.cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +325,17 @@ class Sizes:
     """The sizes of a shape in which there is a run of dims: their number is not known."""
 
     row: tuple[Any, ...]
+
+
+class Named(tuple[Any, ...]):
+    """Results that torch gives names."""
+
+    names: tuple[str, ...]
+
+    def __new__(cls, values: Iterable[Value], names: Iterable[str]) -> Named:
+        made = super().__new__(cls, values)
+        made.names = tuple(names)
+        return made
 
 
 class Pieces(tuple[Any, ...]):

@@ -215,6 +215,6 @@ def ops() -> None:
     torch.cross(torch.zeros(4, 3), torch.zeros(4, 3), dim=-1)
     torch.linalg.cross(torch.zeros(4, 2), torch.zeros(4, 2))  # E: linalg.cross: dim 1 of [4, 2] is 2; it takes 3 [tensorclass-shape]
     torch.linalg.solve(torch.zeros(3, 4), torch.zeros(3))  # E: linalg.solve: the matrices are not square: the shape is [3, 4] [tensorclass-shape]
-    torch.linalg.det(torch.zeros(2, 3, 4))  # E: the matrices are not square: the shape is [2, 3, 4] [tensorclass-shape]
+    torch.linalg.det(torch.zeros(2, 3, 4))  # E: linalg.det: the matrices are not square: the shape is [2, 3, 4] [tensorclass-shape]
     torch.trace(torch.zeros(3))  # E: trace: the tensor has shape [3]; trace takes 2 dims [tensorclass-shape]
     torch.trace(torch.zeros(3, 3))

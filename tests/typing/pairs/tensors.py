@@ -97,7 +97,7 @@ def ts() -> None:
     F.scaled_dot_product_attention(torch.zeros(2, 5, 8), torch.zeros(2, 6, 7), torch.zeros(2, 6, 7))  # E: scaled_dot_product_attention: dim -1 of the key [2, 6, 7] is 7, that of the query [2, 5, 8] is 8 [tensorclass-shape]
     x.gather(1, torch.zeros(5, dtype=torch.long))  # E: gather: the index has shape [5], the tensor [5, 3]; they have as many dims [tensorclass-shape]
     x.index_select(2, torch.zeros(2, dtype=torch.long))  # E: index_select: dim 2 is out of range for 2 dims; -2 to 1 would do [tensorclass-shape]
-    torch.linalg.inv(x)  # E: the matrices are not square: the shape is [5, 3] [tensorclass-shape]
+    torch.linalg.inv(x)  # E: linalg.inv: the matrices are not square: the shape is [5, 3] [tensorclass-shape]
     torch.outer(x, x)  # E: outer: the first tensor has shape [5, 3]; outer takes 1 dims there [tensorclass-shape]
     torch.dot(torch.zeros(3), torch.zeros(4))  # E: matmul: shapes [3] and [4] do not fit: the last dim of the first is 3, the rows of the second are 4 [tensorclass-shape]
     x[torch.zeros(4, dtype=torch.bool)]  # E: index: the mask has shape [4], the shape is [5, 3]; its size 4 must equal 5, the size of dim 0 [tensorclass-shape]
