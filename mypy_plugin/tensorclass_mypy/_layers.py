@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mypy.nodes import CallExpr
+from mypy.nodes import CallExpr, Decorator, FuncDef, OverloadedFuncDef
 
 from tensorclass._rules import algebra
 from tensorclass._rules.sizes import UNKNOWN
@@ -70,7 +70,7 @@ RESULTS = {"GRU": 2, "LSTM": 2, "RNN": 2, "MultiheadAttention": 2}  # Layers tha
 
 def forward(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
     """layer(x)"""
-    values = [walk.here.get(value) for value in args.values()]
+    values = [walk.here.get(value) for value in (in_order(net, args) if args.named else args.values())]
     if not values or not isinstance(values[0], Tensor) or not args.whole:
         return UNKNOWN
     tensor: Tensor = values[0]
@@ -90,6 +90,19 @@ def forward(walk: Walk, expr: CallExpr, net: Net, args: Args) -> Value:
         return cross_entropy(walk, expr, "cross_entropy" if kind[0] == "C" else "nll_loss", tensor, target, given)
     handler = _LAYERS.get(kind)
     return handler(walk, expr, net, tensor, values) if handler is not None else UNKNOWN
+
+
+def in_order(net: Net, args: Args) -> list[Value]:
+    """The arguments of layer(key=k, query=q) as forward has them; none where one is not among its parameters."""
+    method: Any = net.info.get_method("forward") if net.info is not None else None
+    node = method.items[0] if isinstance(method, OverloadedFuncDef) else method
+    node = node.func if isinstance(node, Decorator) else node
+    names = [name or "" for name in node.arg_names[1:]] if isinstance(node, FuncDef) else []
+    given = args.take(" ".join(names))
+    if not given.keys() <= set(names):
+        return []
+    count = max((names.index(name) + 1 for name in given), default=0)
+    return [given.get(name, UNKNOWN) for name in names[:count]]
 
 
 def check_made(walk: Walk, expr: Any, net: Net) -> None:
