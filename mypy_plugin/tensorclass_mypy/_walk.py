@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -86,7 +87,7 @@ class Spent(Exception):
 Say = Callable[[Node, Any, str, str], None]
 
 
-class Walk:
+class Walk(ABC):
     """One walk through a function, or through the top level of a module."""
 
     def __init__(self, api: Any, tree: MypyFile, say: Say, globals_of: Callable[[str], Any]) -> None:
@@ -532,25 +533,25 @@ class Walk:
 
     # -- What the rest of the program knows; see _analysis ----------------------------------------------------
 
+    @abstractmethod
     def tree_of(self, fullname: str) -> MypyFile | None:
         """The file that a function is defined in, if its body can be read."""
-        raise NotImplementedError
 
+    @abstractmethod
     def sets_default(self) -> bool:
         """Whether the program may change torch's default dtype somewhere."""
-        raise NotImplementedError
 
+    @abstractmethod
     def known_broken(self, node: FuncDef) -> bool:
         """Whether a function is wrong by itself, so that a call of it adds nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def class_attribute(self, info: TypeInfo, name: str) -> Value:
         """An attribute that a class sets once, in its __init__."""
-        raise NotImplementedError
 
+    @abstractmethod
     def taken(self, state: State, value: Value) -> Value:
         """A value of another state, with the things that it hangs on."""
-        raise NotImplementedError
 
     # -- Types --------------------------------------------------------------------------------------------------
 
