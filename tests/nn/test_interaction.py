@@ -18,15 +18,7 @@ from tensorclass.nn import (
     interaction_type,
     set_interaction_type,
 )
-
-
-def normal(out_keys: Any = "action", **options: Any) -> ProbabilisticTensorDictModule:
-    return ProbabilisticTensorDictModule(["loc", "scale"], out_keys, distribution_class=d.Normal, **options)
-
-
-def params(*batch: int) -> TensorDict:
-    return TensorDict({"loc": torch.randn(*batch, 2), "scale": torch.rand(*batch, 2) + 0.5}, batch_size=batch)
-
+from tests.nn.normals import normal, params
 
 # ---- interaction types ----------------------------------------------------------------------------------------------
 

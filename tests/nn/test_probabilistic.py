@@ -20,16 +20,9 @@ from tensorclass.nn import (
     set_interaction_type,
     set_skip_existing,
 )
+from tests.nn.normals import normal, params
 
 MAP = {"cont": d.Normal, ("nested", "disc"): d.Categorical}
-
-
-def normal(out_keys: Any = "action", **options: Any) -> ProbabilisticTensorDictModule:
-    return ProbabilisticTensorDictModule(["loc", "scale"], out_keys, distribution_class=d.Normal, **options)
-
-
-def params(*batch: int) -> TensorDict:
-    return TensorDict({"loc": torch.randn(*batch, 2), "scale": torch.rand(*batch, 2) + 0.5}, batch_size=batch)
 
 
 def heads(**options: Any) -> ProbabilisticTensorDictModule:

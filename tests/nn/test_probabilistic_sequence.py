@@ -20,10 +20,7 @@ from tensorclass.nn import (
     set_composite_lp_aggregate,
     set_interaction_type,
 )
-
-
-def normal(out_keys: Any = "action", **options: Any) -> ProbabilisticTensorDictModule:
-    return ProbabilisticTensorDictModule(["loc", "scale"], out_keys, distribution_class=d.Normal, **options)
+from tests.nn.normals import normal
 
 
 def policy(**options: Any) -> ProbabilisticTensorDictSequential:
