@@ -135,7 +135,7 @@ def _split(
     if is_int(size) and is_int(whole) and size % whole:
         walk.say(expr, _codes.SHAPE, f"{name}: ({' '.join(group)}) is {size}, no multiple of {whole}")
         return False
-    each = size // whole
+    each: Any = size // whole
     sizes[open_[0]] = each if algebra.same(each * whole, size) is True else UNKNOWN
     return True
 
